@@ -30,7 +30,13 @@ import java.util.List;
   @JsonSubTypes.Type(value = CampaignEvent.CampaignFailed.class, name = "CampaignFailed"),
   @JsonSubTypes.Type(value = CampaignEvent.CampaignCancelled.class, name = "CampaignCancelled")
 })
-public sealed interface CampaignEvent {
+public sealed interface CampaignEvent
+    permits StepEvent,
+        CampaignEvent.CampaignAccepted,
+        CampaignEvent.CampaignRejected,
+        CampaignEvent.CampaignCompleted,
+        CampaignEvent.CampaignFailed,
+        CampaignEvent.CampaignCancelled {
 
   String campaignId();
 
