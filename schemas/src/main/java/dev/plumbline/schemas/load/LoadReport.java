@@ -32,6 +32,14 @@ public record LoadReport(
    * @param clientBound true when the client was the limit
    * @param partial true when the level was cut short
    * @param serverMetrics last values scraped from the server's {@code /metrics}, empty without it
+   * @param planned requests that the level wanted to send; null when its length was given in
+   *     seconds
+   * @param ttfotNs time to the first event of the content channel
+   * @param inputTokens prompt tokens of the completed requests by the server's usage; null without
+   * @param cachedTokens those of them that came from the prefix cache; null when the server does
+   *     not tell
+   * @param client how the load generator itself did; null in reports of older versions
+   * @param failureExamples the first message of each kind of failure
    */
   public record Level(
       Integer concurrency,
@@ -52,7 +60,81 @@ public record LoadReport(
       boolean itlFromChunks,
       boolean clientBound,
       boolean partial,
-      Map<String, Double> serverMetrics) {}
+      Map<String, Double> serverMetrics,
+      Long planned,
+      Latency ttfotNs,
+      Long inputTokens,
+      Long cachedTokens,
+      Client client,
+      Map<String, String> failureExamples) {
+
+    /** A level without the optional parts. */
+    public Level(
+        Integer concurrency,
+        Double rate,
+        long completed,
+        Map<String, Long> failed,
+        long windowNs,
+        long outputTokens,
+        double outputThroughput,
+        double requestThroughput,
+        double meanInFlight,
+        Latency ttftNs,
+        Latency itlNs,
+        Latency iclNs,
+        Latency tpotNs,
+        Latency e2eNs,
+        boolean tokensEstimated,
+        boolean itlFromChunks,
+        boolean clientBound,
+        boolean partial,
+        Map<String, Double> serverMetrics) {
+      this(
+          concurrency,
+          rate,
+          completed,
+          failed,
+          windowNs,
+          outputTokens,
+          outputThroughput,
+          requestThroughput,
+          meanInFlight,
+          ttftNs,
+          itlNs,
+          iclNs,
+          tpotNs,
+          e2eNs,
+          tokensEstimated,
+          itlFromChunks,
+          clientBound,
+          partial,
+          serverMetrics,
+          null,
+          null,
+          null,
+          null,
+          null,
+          null);
+    }
+  }
+
+  /**
+   * How the load generator itself did in one level.
+   *
+   * @param loopCpuShare processor time of the event loop ÷ window length
+   * @param loopDelayNs how late the event loop ran a timer
+   * @param coalescedShare share of content events that shared a read with an earlier one
+   * @param sendLatenessNs from the intended to the actual send
+   * @param retried requests sent again because the connection closed before any byte of an answer
+   * @param clientBoundReasons empty when the client was not the limit
+   */
+  public record Client(
+      double loopCpuShare,
+      Latency loopDelayNs,
+      double coalescedShare,
+      Latency sendLatenessNs,
+      long retried,
+      List<String> clientBoundReasons) {}
 
   /** A latency distribution; all but {@code count} null when there is no sample. */
   public record Latency(

@@ -14,6 +14,8 @@ import java.util.List;
  * @param endPoint {@code chat} or {@code completions}
  * @param requestTimeoutSeconds time limit of one request
  * @param apiKeyEnv name of the environment variable of the worker that holds the API key
+ * @param rate levels of the open loop in requests per second, run after those of the closed loop
+ * @param arrivals how the open loop spaces its requests: {@code poisson} or {@code constant}
  */
 public record LoadSpec(
     List<Integer> concurrency,
@@ -24,4 +26,32 @@ public record LoadSpec(
     Integer outputTokens,
     String endPoint,
     Double requestTimeoutSeconds,
-    String apiKeyEnv) {}
+    String apiKeyEnv,
+    List<Double> rate,
+    String arrivals) {
+
+  /** A closed loop. */
+  public LoadSpec(
+      List<Integer> concurrency,
+      Integer requests,
+      Double durationSeconds,
+      Integer warmup,
+      Integer inputTokens,
+      Integer outputTokens,
+      String endPoint,
+      Double requestTimeoutSeconds,
+      String apiKeyEnv) {
+    this(
+        concurrency,
+        requests,
+        durationSeconds,
+        warmup,
+        inputTokens,
+        outputTokens,
+        endPoint,
+        requestTimeoutSeconds,
+        apiKeyEnv,
+        null,
+        null);
+  }
+}
