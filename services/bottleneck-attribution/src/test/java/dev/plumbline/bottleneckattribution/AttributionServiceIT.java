@@ -52,9 +52,14 @@ class AttributionServiceIT {
         kafka = EmbeddedKafka.start(folder.resolve("kafka"), 0);
         TopicCatalogue.create(kafka.bootstrapServers());
         return Map.of(
-            "kafka.bootstrap.servers", kafka.bootstrapServers(),
-            "plumbline.data-dir", folder.toString(),
-            "quarkus.http.test-port", "0");
+            "kafka.bootstrap.servers",
+            kafka.bootstrapServers(),
+            "plumbline.data-dir",
+            folder.toString(),
+            "quarkus.http.test-port",
+            "0",
+            "quarkus.log.level",
+            "WARN");
       } catch (IOException e) {
         throw new UncheckedIOException(e);
       }
