@@ -44,6 +44,17 @@ record Checks(Faults faults) {
     }
   }
 
+  void rate(String path, Double value) {
+    if (value != null && !(value > 0 && value <= Limits.RATE)) {
+      faults.add(
+          path,
+          "must be more than 0 and at most "
+              + (long) Limits.RATE
+              + " requests per second, but is "
+              + value);
+    }
+  }
+
   void oneOf(String path, String value, Collection<String> known) {
     if (value != null && !known.contains(value)) {
       faults.add(path, Faults.unknown("value", value, known));

@@ -19,12 +19,14 @@ final class Limits {
   static final Pattern SHA256 = Pattern.compile("[0-9a-f]{64}");
 
   static final List<String> END_POINTS = List.of("chat", "completions");
+  static final List<String> ARRIVALS = List.of("poisson", "constant");
   static final List<String> DEVICES = List.of("cuda", "cpu");
   static final List<String> ORIGINS = List.of("live", "freed", "given");
   static final List<String> OPERATIONS =
       List.of("gemm", "quantized_gemm", "moe", "attention", "all_reduce", "copy", "launch");
 
   static final long CONCURRENCY = 100_000;
+  static final double RATE = 100_000;
   static final long LEVELS = 100;
   static final long REQUESTS = 10_000_000;
   static final long TOKENS = 10_000_000;

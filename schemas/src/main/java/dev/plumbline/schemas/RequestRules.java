@@ -125,6 +125,11 @@ final class RequestRules {
       checks.range(
           at + "concurrency[" + i + "]", macro.concurrency().get(i), 1, Limits.CONCURRENCY);
     }
+    checks.size(at + "rate", macro.rate(), Limits.LEVELS);
+    for (int i = 0; macro.rate() != null && i < macro.rate().size(); i++) {
+      checks.rate(at + "rate[" + i + "]", macro.rate().get(i));
+    }
+    checks.oneOf(at + "arrivals", macro.arrivals(), Limits.ARRIVALS);
     checks.range(at + "requests", macro.requests(), 1, Limits.REQUESTS);
     checks.seconds(at + "durationSeconds", macro.durationSeconds());
     if (macro.requests() != null && macro.durationSeconds() != null) {

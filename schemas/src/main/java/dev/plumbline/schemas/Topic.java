@@ -1,6 +1,15 @@
 package dev.plumbline.schemas;
 
+import dev.plumbline.schemas.attribution.Alert;
+import dev.plumbline.schemas.attribution.Attribution;
+import dev.plumbline.schemas.attribution.StepSample;
+import dev.plumbline.schemas.campaign.CampaignRequest;
+import dev.plumbline.schemas.campaign.CampaignStatus;
+import dev.plumbline.schemas.command.Command;
+import dev.plumbline.schemas.event.CampaignEvent;
+import dev.plumbline.schemas.host.HostLease;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -70,6 +79,9 @@ public enum Topic {
   /** Dead letters stay for people to read. */
   public static final Duration DEAD_LETTER_RETENTION = Duration.ofDays(30);
 
+  /** Dead letters are few, and people read them in order. */
+  public static final int DEAD_LETTER_PARTITIONS = 1;
+
   private final String topicName;
   private final Key key;
   private final int partitions;
@@ -119,6 +131,35 @@ public enum Topic {
    */
   public Optional<String> deadLetterTopic() {
     return deadLetters ? Optional.of(topicName + ".dlq") : Optional.empty();
+  }
+
+  /** The record types on this topic; a sealed type stands for all that it permits. */
+  public List<Class<?>> types() {
+    return switch (this) {
+      case CAMPAIGN_REQUESTS -> List.of(CampaignRequest.class);
+      case GPU_LIFECYCLE_COMMANDS ->
+          List.of(
+              Command.InspectHost.class,
+              Command.AcquireLease.class,
+              Command.FreeGpus.class,
+              Command.RestoreServer.class,
+              Command.CancelStep.class);
+      case SCRIPT_DEPLOYMENT_COMMANDS ->
+          List.of(
+              Command.CheckScripts.class, Command.DeployScripts.class, Command.CancelStep.class);
+      case MACRO_LOAD_COMMANDS -> List.of(Command.RunMacroLoad.class, Command.CancelStep.class);
+      case MICRO_BENCH_COMMANDS ->
+          List.of(
+              Command.RunMicroBench.class, Command.CaptureTrace.class, Command.CancelStep.class);
+      case TRACE_ANALYSIS_COMMANDS ->
+          List.of(Command.AnalyseTraces.class, Command.CancelStep.class);
+      case CAMPAIGN_EVENTS -> List.of(CampaignEvent.class);
+      case CAMPAIGN_STATUS -> List.of(CampaignStatus.class);
+      case HOST_LEASES -> List.of(HostLease.class);
+      case TRACE_SAMPLES -> List.of(StepSample.class);
+      case BOTTLENECK_ATTRIBUTIONS -> List.of(Attribution.class);
+      case BOTTLENECK_ALERTS -> List.of(Alert.class);
+    };
   }
 
   /** The broker's configuration of this topic. */
