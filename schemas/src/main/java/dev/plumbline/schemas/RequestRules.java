@@ -151,6 +151,7 @@ final class RequestRules {
       return;
     }
     String at = "plan.micro.";
+    checks.required(at + "device", micro.device(), "choose cuda or cpu");
     checks.oneOf(at + "device", micro.device(), Limits.DEVICES);
     checks.range(at + "gpus", micro.gpus(), 1, Limits.GPUS);
     checks.absolute(at + "python", micro.python());

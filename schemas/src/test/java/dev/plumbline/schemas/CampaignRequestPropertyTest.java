@@ -178,7 +178,7 @@ class CampaignRequestPropertyTest {
 
   private static Arbitrary<MicroSpec> micros() {
     return Combinators.combine(
-            maybe(Arbitraries.of("cuda", "cpu")),
+            Arbitraries.of("cuda", "cpu"),
             maybe(Arbitraries.integers().between(1, 8)),
             Arbitraries.integers().between(1, 4),
             Arbitraries.longs().between(1, Long.MAX_VALUE),

@@ -242,6 +242,7 @@ class CampaignRequestReaderTest {
         "/service/url|-|service.url: is missing",
         "/service/model|-|service.model: is missing",
         "/service|-|service: is missing: plan.macro needs a running server",
+        "/plan/micro/device|-|plan.micro.device: is missing: choose cuda or cpu",
         "/plan/micro/operations|-|plan.micro.operations: is missing",
         "/plan/micro/operations/0/name|-|plan.micro.operations[0].name: is missing",
         "/plan/micro/operations/0/operation|-|plan.micro.operations[0].operation: is missing",
