@@ -74,7 +74,8 @@ record Campaign(
   }
 
   /**
-   * Holds the host: leased, macro, freeing, deploying, micro or tracing, as its attempt's step says.
+   * Holds the host: leased, macro, freeing, deploying, micro or tracing, as its attempt's step
+   * says.
    *
    * @param ending null while all is well; else how it will end, once this attempt has ended
    */
@@ -196,8 +197,7 @@ record Campaign(
   }
 
   Campaign with(CampaignStatus.Progress told) {
-    return new Campaign(
-        request, requestedAt, acceptedAt, token, state, stateSince, told, findings);
+    return new Campaign(request, requestedAt, acceptedAt, token, state, stateSince, told, findings);
   }
 
   Campaign accepted(Instant now) {

@@ -126,8 +126,7 @@ final class CampaignProcessor implements Processor<byte[], byte[], byte[], Outgo
       String hostName = hostOf(before, next.input());
       Host known = hosts.get(hostName);
       Host host = known == null ? Host.unknown(hostName) : known;
-      Decision decision =
-          Coordinator.decide(settings.limits(), before, host, next.input(), now());
+      Decision decision = Coordinator.decide(settings.limits(), before, host, next.input(), now());
       if (decision.campaign() != null && decision.campaign() != before) {
         campaigns.put(next.campaignId(), decision.campaign());
         index(decision.campaign());

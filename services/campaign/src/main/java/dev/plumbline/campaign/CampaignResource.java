@@ -142,7 +142,8 @@ public class CampaignResource {
             new Fault(
                 "campaignId",
                 "Campaign %s has ended already: %s."
-                    .formatted(id, status.get().state().name().toLowerCase(java.util.Locale.ROOT))));
+                    .formatted(
+                        id, status.get().state().name().toLowerCase(java.util.Locale.ROOT))));
       }
       sender.send(new CampaignCancelRequested(id, "asked for over REST", "rest"));
       return Response.accepted(Json.bytes(Map.of("campaignId", id))).build();
@@ -192,8 +193,7 @@ public class CampaignResource {
 
   private static Response unknown(String id) {
     return faults(
-        Status.NOT_FOUND,
-        new Fault("campaignId", "There is no campaign with the id " + id + "."));
+        Status.NOT_FOUND, new Fault("campaignId", "There is no campaign with the id " + id + "."));
   }
 
   private static Response unavailable(String sentence) {

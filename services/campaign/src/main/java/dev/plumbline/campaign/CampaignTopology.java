@@ -51,8 +51,7 @@ public final class CampaignTopology {
 
   /** Adds sources, processor, stores and sinks; nothing else of the builder is touched. */
   public void addTo(StreamsBuilder builder) {
-    builder
-        .stream(
+    builder.stream(
             List.of(Topic.CAMPAIGN_REQUESTS.topicName(), Topic.CAMPAIGN_EVENTS.topicName()),
             Consumed.with(Serdes.ByteArray(), Serdes.ByteArray()).withName("campaign-inputs"))
         .process(new Coordination(settings), Named.as("campaign-coordinator"))

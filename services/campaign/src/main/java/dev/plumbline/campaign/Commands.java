@@ -1,6 +1,5 @@
 package dev.plumbline.campaign;
 
-import dev.plumbline.schemas.Step;
 import dev.plumbline.schemas.campaign.CampaignRequested;
 import dev.plumbline.schemas.campaign.Plan;
 import dev.plumbline.schemas.campaign.ServiceUnderTest;
@@ -25,8 +24,7 @@ final class Commands {
     ServiceUnderTest service = request.service();
     Job job = job(campaign, attempt);
     return switch (attempt.step()) {
-      case INSPECT ->
-          new Command.InspectHost(job, service, plan.freesGpus(), request.allowNoGpu());
+      case INSPECT -> new Command.InspectHost(job, service, plan.freesGpus(), request.allowNoGpu());
       case CHECK_SCRIPTS -> new Command.CheckScripts(job, scripts(plan));
       case LEASE -> new Command.AcquireLease(job);
       case MACRO -> new Command.RunMacroLoad(job, service.url(), service.model(), plan.macro());
@@ -83,7 +81,6 @@ final class Commands {
   private static MicroSpec probeSpec(CampaignRequested request) {
     return request.plan().micro() != null
         ? request.plan().micro()
-        : new MicroSpec(
-            request.allowNoGpu() ? "cpu" : "cuda", null, null, null, null, List.of());
+        : new MicroSpec(request.allowNoGpu() ? "cpu" : "cuda", null, null, null, null, List.of());
   }
 }

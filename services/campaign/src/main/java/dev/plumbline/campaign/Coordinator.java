@@ -148,8 +148,7 @@ final class Coordinator {
   private void accept(int position) {
     campaign = campaign.accepted(now);
     outputs.add(
-        publish(
-            new CampaignAccepted(campaign.id(), now, campaign.request().host(), position)));
+        publish(new CampaignAccepted(campaign.id(), now, campaign.request().host(), position)));
   }
 
   private void reject(List<Fault> faults) {
@@ -470,8 +469,7 @@ final class Coordinator {
   }
 
   private void tell() {
-    CampaignReport report =
-        campaign.state() instanceof Owing ? Reports.of(campaign, now) : null;
+    CampaignReport report = campaign.state() instanceof Owing ? Reports.of(campaign, now) : null;
     outputs.add(new Output.Tell(Statuses.of(campaign, host, report, now)));
   }
 

@@ -43,11 +43,7 @@ record Host(String name, long token, String holder, List<String> queue, String c
    */
   Host lease(String campaign, Instant now) {
     return new Host(
-        name,
-        Math.max(token + 1, now.getEpochSecond()),
-        campaign,
-        leave(campaign).queue(),
-        closed);
+        name, Math.max(token + 1, now.getEpochSecond()), campaign, leave(campaign).queue(), closed);
   }
 
   Host release() {

@@ -4,7 +4,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** A page of text of fixed width: headings, tables with aligned columns, bars, wrapped sentences. */
+/**
+ * A page of text of fixed width: headings, tables with aligned columns, bars, wrapped sentences.
+ */
 final class Page {
 
   static final int WIDTH = 96;

@@ -178,7 +178,9 @@ final class Reconciliations {
   }
 
   private static Double ratio(Long part, Long whole) {
-    return part == null || whole == null || whole == 0 ? null : Double.valueOf((double) part / whole);
+    return part == null || whole == null || whole == 0
+        ? null
+        : Double.valueOf((double) part / whole);
   }
 
   private static String sentence(String unavailable) {

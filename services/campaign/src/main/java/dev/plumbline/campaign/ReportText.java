@@ -8,7 +8,6 @@ import dev.plumbline.schemas.load.LoadReport;
 import dev.plumbline.schemas.load.LoadReport.Latency;
 import dev.plumbline.schemas.load.LoadReport.Level;
 import dev.plumbline.schemas.micro.MicroReport;
-import dev.plumbline.schemas.trace.TraceFile;
 import dev.plumbline.schemas.trace.TraceReport;
 import dev.plumbline.schemas.trace.TraceReport.Bottleneck;
 import dev.plumbline.schemas.trace.TraceReport.StepSummary.Kind;
@@ -121,8 +120,7 @@ public final class ReportText {
                   + (level.partial() ? "partial" : "")));
     }
     page.table(
-        List.of(
-            "load", "tok/s", "", "TTFT p50", "p99", "TPOT p50", "p99 ", "requests", " "),
+        List.of("load", "tok/s", "", "TTFT p50", "p99", "TPOT p50", "p99 ", "requests", " "),
         List.of("", " "),
         rows);
     if (macro.saturation() != null) {
@@ -257,7 +255,12 @@ public final class ReportText {
   private void share(String name, double share, String aside) {
     page.line(
         String.format(
-            Locale.ROOT, "  %-22s %7s  %-32s %s", name, Page.percent(share), Page.bar(share, 32), aside));
+            Locale.ROOT,
+            "  %-22s %7s  %-32s %s",
+            name,
+            Page.percent(share),
+            Page.bar(share, 32),
+            aside));
   }
 
   private void reconciliation() {
@@ -324,8 +327,7 @@ public final class ReportText {
     if (list(report.traces()).size() > 2) {
       page.line("             and " + (report.traces().size() - 2) + " more ranks beside them");
     }
-    Map<String, String> references =
-        report.references() == null ? Map.of() : report.references();
+    Map<String, String> references = report.references() == null ? Map.of() : report.references();
     references.forEach((name, where) -> page.sentence("  %-10s ".formatted(name), where));
     list(report.notes()).forEach(n -> page.sentence("  note       ", n));
   }

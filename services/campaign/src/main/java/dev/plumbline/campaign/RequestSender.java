@@ -89,8 +89,7 @@ public class RequestSender {
       config.put("linger.ms", 0);
       config.remove("key.serializer");
       config.remove("value.serializer");
-      producer =
-          new KafkaProducer<>(config, new ByteArraySerializer(), new ByteArraySerializer());
+      producer = new KafkaProducer<>(config, new ByteArraySerializer(), new ByteArraySerializer());
     }
     return producer;
   }

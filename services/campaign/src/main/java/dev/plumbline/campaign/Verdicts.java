@@ -78,7 +78,9 @@ final class Verdicts {
     idle.forEach((cause, share) -> all.add(new Candidate("idle:" + snake(cause), "idle", share)));
     all.removeIf(c -> c.share() <= 0);
     all.sort(
-        Comparator.comparingDouble(Candidate::share).reversed().thenComparing(Candidate::component));
+        Comparator.comparingDouble(Candidate::share)
+            .reversed()
+            .thenComparing(Candidate::component));
     return all;
   }
 

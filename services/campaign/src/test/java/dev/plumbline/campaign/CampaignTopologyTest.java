@@ -107,8 +107,7 @@ class CampaignTopologyTest {
   @Test
   void everyRecordHasItsKeyAndCloudEventHeaders() {
     request(Requests.observing("c1", "lab"));
-    TestRecord<byte[], byte[]> command =
-        outputs.get(Topic.GPU_LIFECYCLE_COMMANDS).readRecord();
+    TestRecord<byte[], byte[]> command = outputs.get(Topic.GPU_LIFECYCLE_COMMANDS).readRecord();
     TestRecord<byte[], byte[]> status = outputs.get(Topic.CAMPAIGN_STATUS).readRecord();
 
     assertThat(new String(command.key(), UTF_8)).isEqualTo("c1");
@@ -217,9 +216,7 @@ class CampaignTopologyTest {
 
     byte[] cancel = Json.bytes(new CampaignCancelRequested("c1", "enough", "test"));
     requests.pipeInput(new TestRecord<>("c1".getBytes(UTF_8), cancel, now));
-    assertThat(commands(Worker.MICRO_BENCH))
-        .singleElement()
-        .isInstanceOf(Command.CancelStep.class);
+    assertThat(commands(Worker.MICRO_BENCH)).singleElement().isInstanceOf(Command.CancelStep.class);
     assertThat(events()).noneMatch(CampaignEvent::terminal);
 
     tell(
@@ -287,8 +284,7 @@ class CampaignTopologyTest {
   }
 
   private void fill(String store, Object contents) {
-    ((Map<?, ?>) contents)
-        .forEach((key, value) -> driver.getKeyValueStore(store).put(key, value));
+    ((Map<?, ?>) contents).forEach((key, value) -> driver.getKeyValueStore(store).put(key, value));
     // The indexes are rebuilt at the start of the processor, as after a restore.
   }
 
@@ -332,8 +328,7 @@ class CampaignTopologyTest {
   }
 
   private void tell(StepEvent event) {
-    events.pipeInput(
-        new TestRecord<>(event.campaignId().getBytes(UTF_8), Json.bytes(event), now));
+    events.pipeInput(new TestRecord<>(event.campaignId().getBytes(UTF_8), Json.bytes(event), now));
   }
 
   private List<Command> commands(Worker worker) {

@@ -177,8 +177,7 @@ class CoordinatorPropertyTest {
   private static boolean unfinished(ModelLab lab) {
     return !lab.commands.isEmpty()
         || !lab.events.isEmpty()
-        || lab.campaigns.values().stream()
-            .anyMatch(c -> lab.terminals(c.id()).isEmpty())
+        || lab.campaigns.values().stream().anyMatch(c -> lab.terminals(c.id()).isEmpty())
         || lab.campaigns.values().stream()
             .anyMatch(
                 c ->

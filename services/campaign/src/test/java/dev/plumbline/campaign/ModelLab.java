@@ -189,8 +189,7 @@ final class ModelLab {
       events.add(fail(job, "cancelled", false));
       return;
     }
-    events.add(
-        new StepEvent.StepStarted(job.campaignId(), job.step(), job.attempt(), now));
+    events.add(new StepEvent.StepStarted(job.campaignId(), job.step(), job.attempt(), now));
     if (luck % 7 == 6) {
       return; // dies on the way
     }
