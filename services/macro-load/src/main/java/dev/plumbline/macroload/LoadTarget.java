@@ -3,6 +3,7 @@ package dev.plumbline.macroload;
 import dev.plumbline.schemas.Fault;
 import java.net.URI;
 import java.net.URISyntaxException;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -17,6 +18,29 @@ public record LoadTarget(String url, String model, String apiKey) {
   /** A target without an API key. */
   public LoadTarget(String url, String model) {
     this(url, model, null);
+  }
+
+  /**
+   * A target whose API key lies in an environment variable.
+   *
+   * @param apiKeyEnv the variable's name; null for no key
+   * @param environment to look it up in
+   * @throws IllegalArgumentException when the variable is named and not set
+   */
+  public static LoadTarget of(
+      String url, String model, String apiKeyEnv, Map<String, String> environment) {
+    if (apiKeyEnv == null) {
+      return new LoadTarget(url, model);
+    }
+    String key = environment.get(apiKeyEnv);
+    if (key == null || key.isBlank()) {
+      throw new IllegalArgumentException(
+          "apiKeyEnv: the environment variable "
+              + apiKeyEnv
+              + " is not set where the load runs; set it to the API key of "
+              + url);
+    }
+    return new LoadTarget(url, model, key.strip());
   }
 
   /** What is wrong with the URL; empty when nothing is. */
