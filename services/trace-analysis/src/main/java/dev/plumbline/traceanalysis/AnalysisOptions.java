@@ -1,0 +1,18 @@
+package dev.plumbline.traceanalysis;
+
+import java.nio.file.Path;
+import java.util.regex.Pattern;
+
+/**
+ * What the caller may choose.
+ *
+ * @param userRules component rules read before the built-in ones; null for none
+ * @param stepPattern an annotation whose name contains a match is a step; null for the known forms
+ * @param allKernels report every kernel, not only the largest
+ */
+public record AnalysisOptions(Path userRules, Pattern stepPattern, boolean allKernels) {
+
+  public static AnalysisOptions defaults() {
+    return new AnalysisOptions(null, null, false);
+  }
+}

@@ -1,0 +1,140 @@
+package dev.plumbline.traceanalysis;
+
+import dev.plumbline.schemas.trace.TraceReport;
+import dev.plumbline.schemas.trace.TraceReport.Integrity;
+import dev.plumbline.schemas.trace.TraceReport.Rank;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+
+/** Analyses the traces of one run, one file per rank. */
+public final class TraceAnalysis {
+
+  private TraceAnalysis() {}
+
+  /**
+   * Reads and analyses all files, side by side.
+   *
+   * @param inputs the ranks of one run; each file is a rank
+   * @return the report, ranks in ascending order
+   * @throws UnreadableTrace naming the first file that cannot be analysed at all
+   * @throws IllegalArgumentException if there is no input or the user's rules are faulty
+   */
+  public static TraceReport analyse(List<TraceInput> inputs, AnalysisOptions options) {
+    if (inputs.isEmpty()) {
+      throw new IllegalArgumentException("There is no trace to analyse: name at least one file.");
+    }
+    ComponentRules rules = ComponentRules.load(options.userRules());
+    List<RankAnalysis> ranks = new ArrayList<>(side(inputs, rules, options));
+    ranks.sort(
+        Comparator.comparing(
+            rank -> rank.report().rank(), Comparator.nullsLast(Comparator.naturalOrder())));
+    List<Rank> reports = withDoubles(ranks.stream().map(RankAnalysis::report).toList());
+    List<Rank> withWork = reports.stream().filter(rank -> rank.deviceEvents() > 0).toList();
+    List<Verdict.Share> shares = Verdict.shares(withWork);
+    return new TraceReport(
+        reports,
+        CollectiveMatch.of(ranks),
+        StepStatistics.of(reports),
+        Verdict.bottleneck(withWork.isEmpty() ? reports : withWork, shares),
+        Gains.of(shares));
+  }
+
+  /** The files side by side, as many at a time as there are processors. */
+  private static List<RankAnalysis> side(
+      List<TraceInput> inputs, ComponentRules rules, AnalysisOptions options) {
+    int threads = Math.min(inputs.size(), Runtime.getRuntime().availableProcessors());
+    try (ExecutorService workers = Executors.newFixedThreadPool(threads)) {
+      List<Future<RankAnalysis>> running = new ArrayList<>();
+      for (TraceInput input : inputs) {
+        Callable<RankAnalysis> work = () -> one(input, rules, options);
+        running.add(workers.submit(work));
+      }
+      List<RankAnalysis> done = new ArrayList<>();
+      try {
+        for (Future<RankAnalysis> future : running) {
+          done.add(future.get());
+        }
+      } catch (ExecutionException e) {
+        workers.shutdownNow();
+        throw e.getCause() instanceof RuntimeException cause
+            ? cause
+            : new IllegalStateException(e.getCause());
+      } catch (InterruptedException e) {
+        workers.shutdownNow();
+        Thread.currentThread().interrupt();
+        throw new IllegalStateException("The analysis was interrupted.", e);
+      }
+      return done;
+    }
+  }
+
+  private static RankAnalysis one(TraceInput input, ComponentRules rules, AnalysisOptions options) {
+    Trace trace =
+        TraceReader.read(input, name -> StepName.parse(name, options.stepPattern()).isPresent());
+    return RankAnalysis.of(trace, RankName.of(trace, input), rules, options);
+  }
+
+  /** Two files that claim the same rank are both kept, and say so. */
+  private static List<Rank> withDoubles(List<Rank> ranks) {
+    Map<Integer, Long> claims =
+        ranks.stream()
+            .map(Rank::rank)
+            .filter(Objects::nonNull)
+            .collect(Collectors.groupingBy(Function.identity(), Collectors.counting()));
+    return ranks.stream()
+        .map(
+            rank ->
+                claims.getOrDefault(rank.rank() == null ? -1 : rank.rank(), 1L) > 1
+                    ? warned(rank)
+                    : rank)
+        .toList();
+  }
+
+  private static Rank warned(Rank rank) {
+    Integrity i = rank.integrity();
+    List<String> warnings = new ArrayList<>(i.warnings());
+    warnings.add("Several files say that they are rank " + rank.rank() + ".");
+    Integrity integrity =
+        new Integrity(
+            i.status(),
+            i.eventsRead(),
+            i.eventsUsed(),
+            i.eventsBad(),
+            i.truncated(),
+            i.unlinkedShare(),
+            i.otherShare(),
+            i.otherLargest(),
+            i.overlappedShare(),
+            i.graphLaunches(),
+            i.graphLaunchesWithoutKernels(),
+            i.steps(),
+            i.stepsFoundBy(),
+            i.rankFrom(),
+            i.clockBaseNs(),
+            List.copyOf(warnings));
+    return new Rank(
+        rank.rank(),
+        rank.source(),
+        rank.deviceEvents(),
+        rank.streams(),
+        rank.spanNs(),
+        rank.summedNs(),
+        rank.exposedNs(),
+        rank.overlap(),
+        rank.components(),
+        rank.idleCausesNs(),
+        rank.kernels(),
+        rank.steps(),
+        integrity);
+  }
+}

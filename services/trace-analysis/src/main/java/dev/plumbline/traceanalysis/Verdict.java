@@ -1,0 +1,114 @@
+package dev.plumbline.traceanalysis;
+
+import dev.plumbline.schemas.trace.Component;
+import dev.plumbline.schemas.trace.TraceReport.Bottleneck;
+import dev.plumbline.schemas.trace.TraceReport.ComponentTime;
+import dev.plumbline.schemas.trace.TraceReport.Rank;
+import dev.plumbline.schemas.trace.TraceReport.StepTime;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/**
+ * What limits the steps: the component or idle cause with the largest share of exposed step time,
+ * summed over all steps of all ranks and divided by their summed windows.
+ */
+final class Verdict {
+
+  /** Below this distance to the second, the first place is not worth naming alone. */
+  private static final double LEAST_MARGIN = 0.02;
+
+  /** What one candidate takes of the steps. */
+  record Share(String name, String deviceClass, double share) {}
+
+  private Verdict() {}
+
+  /** All candidates, the largest first. */
+  static List<Share> shares(List<Rank> ranks) {
+    List<StepTime> steps = ranks.stream().flatMap(rank -> rank.steps().stream()).toList();
+    double window = steps.stream().mapToLong(StepTime::windowNs).sum();
+    List<Share> shares = new ArrayList<>();
+    if (window == 0) {
+      return shares;
+    }
+    for (Component component : Component.values()) {
+      long exposed =
+          steps.stream()
+              .flatMap(step -> step.components().stream())
+              .filter(time -> time.component() == component)
+              .mapToLong(ComponentTime::exposedNs)
+              .sum();
+      if (exposed > 0) {
+        String name = component.deviceClass().name().toLowerCase(Locale.ROOT);
+        shares.add(new Share(component.id(), name, exposed / window));
+      }
+    }
+    for (Map.Entry<String, Double> idle : StepStatistics.idleShares(steps).entrySet()) {
+      if (idle.getValue() > 0) {
+        shares.add(new Share("idle:" + underscored(idle.getKey()), "idle", idle.getValue()));
+      }
+    }
+    shares.sort(Comparator.comparingDouble(Share::share).reversed());
+    return shares;
+  }
+
+  private static String underscored(String camelCase) {
+    return camelCase.replaceAll("([A-Z])", "_$1").toLowerCase(Locale.ROOT);
+  }
+
+  static Bottleneck bottleneck(List<Rank> ranks, List<Share> shares) {
+    if (shares.isEmpty()) {
+      return new Bottleneck(
+          null, null, 0, 0, "inconclusive", List.of("there is no device time to attribute"));
+    }
+    Share first = shares.getFirst();
+    double margin = first.share - (shares.size() > 1 ? shares.get(1).share : 0);
+    List<String> reasons = reasons(ranks, shares, first, margin);
+    return new Bottleneck(
+        first.name,
+        first.deviceClass,
+        first.share,
+        margin,
+        reasons.isEmpty() ? "conclusive" : "inconclusive",
+        reasons);
+  }
+
+  private static List<String> reasons(
+      List<Rank> ranks, List<Share> shares, Share first, double margin) {
+    List<String> reasons = new ArrayList<>();
+    if (margin < LEAST_MARGIN) {
+      reasons.add(
+          "the second, %s, is only %.1f points behind".formatted(shares.get(1).name, margin * 100));
+    }
+    undecided(shares, "other", "device time that no component rule knows", margin, reasons);
+    undecided(shares, "idle:unknown", "idle time of unknown cause", margin, reasons);
+    for (Rank rank : ranks) {
+      String where = ranks.size() == 1 ? "the trace" : "the trace of rank " + rank.rank();
+      if (rank.integrity().status().equals("incomplete")) {
+        reasons.add(where + " lacks device events of its launches, so its idle time is not real");
+      }
+    }
+    if (ranks.stream().allMatch(rank -> rank.integrity().stepsFoundBy().equals("none"))) {
+      reasons.add("no step annotations were found: the whole trace counts as one step");
+    }
+    if (first.name.equals("idle:graph_internal")) {
+      reasons.add("gaps inside a replayed graph may come from the recording itself");
+    }
+    return List.copyOf(reasons);
+  }
+
+  private static void undecided(
+      List<Share> shares, String name, String what, double margin, List<String> reasons) {
+    for (Share share : shares) {
+      if (share.name.equals(name)) {
+        if (share.equals(shares.getFirst())) {
+          reasons.add("the largest share is " + what);
+        } else if (share.share > margin) {
+          reasons.add("%s (%.1f %%) exceeds the margin".formatted(what, share.share * 100));
+        }
+      }
+    }
+  }
+}
