@@ -37,4 +37,10 @@ record HostProcess(
   long startTicks(long bootMs) {
     return Math.max(1, (startedMs - bootMs) / 10);
   }
+
+  /** The same process after its parents ended: init's child, deaf to SIGTERM. */
+  HostProcess orphaned() {
+    return new HostProcess(
+        pid, 1, user, comm, args, cgroup, gpu, memoryMiB, startedMs, loadedMs, true);
+  }
 }

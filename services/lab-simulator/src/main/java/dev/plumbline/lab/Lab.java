@@ -52,7 +52,7 @@ public final class Lab implements AutoCloseable {
     http = new InferenceServer(scenario, state, options, steps -> live(traces, steps));
     int httpPort = options.httpPort() != 0 ? options.httpPort() : state.now().httpPort();
     http.reserve(httpPort, options.httpPort() != 0);
-    if (state.now().active() != LabState.Active.ACTIVE) {
+    if (state.now().active() != SavedState.Active.ACTIVE) {
       http.stopped();
     }
     state.observe(http, http::activeBatch);

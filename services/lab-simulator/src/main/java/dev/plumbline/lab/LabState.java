@@ -1,11 +1,7 @@
 package dev.plumbline.lab;
 
-import dev.plumbline.schemas.Json;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
+import dev.plumbline.lab.SavedState.Active;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,18 +20,10 @@ import java.util.function.IntSupplier;
  */
 final class LabState implements AutoCloseable {
 
-  /** Memory is still used for so long after its process ended (h200/release.json). */
-  static final long RELEASE_MS = 200;
-
   private static final long FIRST_PID = 5_000_000;
-  private static final long CONTEXT_MIB = 1_412;
 
-  /** State of the unit as systemd names it. */
-  enum Active {
-    ACTIVE,
-    DEACTIVATING,
-    INACTIVE
-  }
+  /** What a CUDA context and the probe's buffers take on each GPU. */
+  private static final long PROBE_MIB = 1_412;
 
   /** Told when the server of the unit begins and ends to listen. */
   interface Listener {
@@ -44,33 +32,17 @@ final class LabState implements AutoCloseable {
     void stopped();
   }
 
-  /** What survives the lab's own end. */
-  record Saved(
-      Active active,
-      long mainPid,
-      String invocation,
-      boolean masked,
-      long readyMs,
-      long bootMs,
-      String bootId,
-      long nextPid,
-      int sshPort,
-      int httpPort,
-      List<HostProcess> processes) {}
-
-  private record Release(int gpu, long memoryMiB, long heldUntilMs) {}
-
   private final Scenario scenario;
   private final LabOptions options;
   private final Clock clock;
   private final Path file;
   private final HostFiles files;
+  private final GpuUse use;
   private final List<HostProcess> probes = new ArrayList<>();
-  private final List<Release> releases = new ArrayList<>();
   private final ScheduledExecutorService timer =
       Executors.newSingleThreadScheduledExecutor(
           Thread.ofPlatform().daemon().name("lab-unit").factory());
-  private Saved saved;
+  private SavedState saved;
   private Listener listener;
   private IntSupplier batch = () -> 0;
 
@@ -80,99 +52,56 @@ final class LabState implements AutoCloseable {
     this.clock = clock;
     this.file = dataDir.resolve("state.json");
     this.files = new HostFiles(dataDir, scenario.unit());
-    this.saved = read().orElseGet(this::fresh);
-    if (saved.active() == Active.DEACTIVATING) {
-      finishStop(List.of());
+    this.use = new GpuUse(scenario.gpus());
+    Optional<SavedState> before = SavedState.read(file);
+    long bootMs = clock.millis() - TimeUnit.DAYS.toMillis(9);
+    saved =
+        before.orElseGet(() -> SavedState.booted(bootMs, UUID.randomUUID().toString(), FIRST_PID));
+    if (before.isEmpty()) {
+      // The host was up and serving long before anyone came to look at it.
+      unitStarted(bootMs + 60_000, bootMs + 200_000);
+    } else if (saved.active() == Active.DEACTIVATING) {
+      unitStopped(List.of());
     }
     boolean foreign = saved.processes().stream().anyMatch(p -> p.comm().equals("jupyter-lab"));
-    if (options.faults().contains(LabOptions.Fault.FOREIGN_HOLDER) && !foreign) {
-      addForeign();
+    if (fault(LabOptions.Fault.FOREIGN_HOLDER) && !foreign) {
+      foreignHolder();
     }
     changed();
   }
 
-  private Optional<Saved> read() {
-    if (!Files.exists(file)) {
-      return Optional.empty();
-    }
-    try {
-      return Optional.of(Json.read(Files.readAllBytes(file), Saved.class));
-    } catch (IOException e) {
-      throw new UncheckedIOException("cannot read " + file + ": " + e.getMessage(), e);
-    }
-  }
-
-  private Saved fresh() {
-    long now = clock.millis();
-    long boot = now - TimeUnit.DAYS.toMillis(9);
-    saved =
-        new Saved(
-            Active.INACTIVE,
-            0,
-            "",
-            false,
-            0,
-            boot,
-            UUID.randomUUID().toString(),
-            FIRST_PID,
-            0,
-            0,
-            List.of());
-    // The host was up and serving long before anyone came to look at it.
-    return started(boot + 60_000, boot + 200_000);
-  }
-
-  private Saved started(long startMs, long readyMs) {
-    List<HostProcess> all = new ArrayList<>(saved.processes());
+  private void unitStarted(long startMs, long readyMs) {
     long pid = saved.nextPid();
-    String group = cgroup();
+    List<HostProcess> unit = new ArrayList<>();
     String serve = "/opt/vllm/bin/python3 /opt/vllm/bin/vllm serve " + scenario.model();
-    serve += " --tensor-parallel-size " + scenario.gpus().count() + " --port " + saved.httpPort();
-    all.add(process(pid, 1, "vllm", serve, group, -1, 0, startMs, startMs));
-    all.add(process(pid + 1, pid, "VLLM::EngineCor", "VLLM::EngineCore", group, -1, 0, startMs, 0));
+    serve += " --tensor-parallel-size " + scenario.gpus().count();
+    unit.add(ofUnit(pid, 1, "vllm", serve, -1, 0, startMs, startMs));
+    unit.add(ofUnit(pid + 1, pid, "VLLM::EngineCor", "VLLM::EngineCore", -1, 0, startMs, startMs));
     long memory = scenario.gpus().memoryServingMiB() - scenario.gpus().memoryIdleMiB();
     for (int r = 0; r < scenario.gpus().count(); r++) {
       String name = "VLLM::Worker_TP" + r;
-      all.add(process(pid + 2 + r, pid + 1, name, name, group, r, memory, startMs, readyMs));
+      unit.add(ofUnit(pid + 2 + r, pid + 1, name, name, r, memory, startMs, readyMs));
     }
-    return with(Active.ACTIVE, pid, UUID.randomUUID().toString().replace("-", ""), readyMs, all);
+    String invocation = UUID.randomUUID().toString().replace("-", "");
+    saved = saved.plus(unit).pidsTaken(unit.size()).unit(Active.ACTIVE, pid, invocation, readyMs);
   }
 
-  private HostProcess process(
+  private HostProcess ofUnit(
       long pid,
       long ppid,
       String comm,
       String args,
-      String group,
       int gpu,
       long memory,
       long startMs,
       long loadedMs) {
     return new HostProcess(
-        pid, ppid, scenario.user(), comm, args, group, gpu, memory, startMs, loadedMs, false);
+        pid, ppid, scenario.user(), comm, args, cgroup(), gpu, memory, startMs, loadedMs, false);
   }
 
-  private Saved with(
-      Active active, long mainPid, String invocation, long readyMs, List<HostProcess> processes) {
-    long next = processes.stream().mapToLong(HostProcess::pid).max().orElse(0) + 1;
-    return new Saved(
-        active,
-        mainPid,
-        invocation,
-        saved.masked(),
-        readyMs,
-        saved.bootMs(),
-        saved.bootId(),
-        Math.max(saved.nextPid(), next),
-        saved.sshPort(),
-        saved.httpPort(),
-        List.copyOf(processes));
-  }
-
-  private void addForeign() {
+  private void foreignHolder() {
     long now = clock.millis();
-    List<HostProcess> all = new ArrayList<>(saved.processes());
-    all.add(
+    HostProcess jupyter =
         new HostProcess(
             saved.nextPid(),
             1,
@@ -184,10 +113,8 @@ final class LabState implements AutoCloseable {
             2_048,
             now,
             now,
-            false));
-    saved =
-        with(
-            saved.active(), saved.mainPid(), saved.invocation(), saved.readyMs(), List.copyOf(all));
+            false);
+    saved = saved.plus(List.of(jupyter)).pidsTaken(1);
   }
 
   synchronized void observe(Listener newListener, IntSupplier activeBatch) {
@@ -196,24 +123,12 @@ final class LabState implements AutoCloseable {
   }
 
   synchronized void ports(int ssh, int http) {
-    saved =
-        new Saved(
-            saved.active(),
-            saved.mainPid(),
-            saved.invocation(),
-            saved.masked(),
-            saved.readyMs(),
-            saved.bootMs(),
-            saved.bootId(),
-            saved.nextPid(),
-            ssh,
-            http,
-            saved.processes());
+    saved = saved.ports(ssh, http);
     changed();
   }
 
-  /** The state now; immutable. */
-  synchronized Saved now() {
+  /** The state now. */
+  synchronized SavedState now() {
     return saved;
   }
 
@@ -234,6 +149,10 @@ final class LabState implements AutoCloseable {
     return "/system.slice/" + scenario.unit();
   }
 
+  private boolean inUnit(HostProcess process) {
+    return process.cgroup().equals(cgroup());
+  }
+
   /** All processes, those of a running probe included. */
   synchronized List<HostProcess> processes() {
     List<HostProcess> all = new ArrayList<>(saved.processes());
@@ -248,11 +167,15 @@ final class LabState implements AutoCloseable {
    */
   synchronized Optional<String> start() {
     if (saved.masked()) {
-      return Optional.of("Failed to start " + scenario.unit() + ": Unit is masked.");
+      return Optional.of(
+          "Failed to start " + scenario.unit() + ": Unit " + scenario.unit() + " is masked.");
     }
     if (saved.active() != Active.ACTIVE) {
       long now = clock.millis();
-      saved = started(now, now + Math.round(scenario.service().loadSeconds() * 1000));
+      if (saved.active() == Active.DEACTIVATING) {
+        unitStopped(List.of());
+      }
+      unitStarted(now, now + Math.round(scenario.service().loadSeconds() * 1000));
       changed();
       tell(true);
     }
@@ -269,31 +192,38 @@ final class LabState implements AutoCloseable {
       String why = "Failed to stop " + scenario.unit() + ": Connection timed out";
       timer.schedule(() -> done.complete(Optional.of(why)), stopMs, TimeUnit.MILLISECONDS);
     } else {
-      boolean first = saved.active() == Active.ACTIVE;
-      saved = with(Active.DEACTIVATING, saved.mainPid(), saved.invocation(), 0, saved.processes());
-      changed();
-      if (first) {
+      if (saved.active() == Active.ACTIVE) {
+        saved = saved.unit(Active.DEACTIVATING);
+        changed();
         tell(false);
       }
-      timer.schedule(() -> stopped(done), stopMs, TimeUnit.MILLISECONDS);
+      timer.schedule(() -> stopEnds(done), stopMs, TimeUnit.MILLISECONDS);
     }
     return done;
   }
 
-  private void stopped(CompletableFuture<Optional<String>> done) {
+  private void stopEnds(CompletableFuture<Optional<String>> done) {
     synchronized (this) {
       if (saved.active() == Active.DEACTIVATING) {
-        List<HostProcess> left = new ArrayList<>();
-        if (fault(LabOptions.Fault.STICKY_MEMORY)) {
-          saved.processes().stream()
-              .filter(p -> p.gpu() == 0 && p.cgroup().equals(cgroup()))
-              .forEach(p -> left.add(orphan(p)));
-        }
-        finishStop(left);
+        boolean sticky = fault(LabOptions.Fault.STICKY_MEMORY);
+        unitStopped(
+            saved.processes().stream()
+                .filter(p -> sticky && p.gpu() == 0 && inUnit(p))
+                .map(HostProcess::orphaned)
+                .toList());
         changed();
       }
     }
     done.complete(Optional.empty());
+  }
+
+  private void unitStopped(List<HostProcess> left) {
+    for (HostProcess p : saved.processes()) {
+      if (inUnit(p) && left.stream().noneMatch(l -> l.pid() == p.pid())) {
+        use.release(p, clock.millis());
+      }
+    }
+    saved = saved.without(this::inUnit).plus(left).unit(Active.INACTIVE);
   }
 
   /** On the timer's thread, in order, and never under the lock: the listener asks back. */
@@ -317,55 +247,8 @@ final class LabState implements AutoCloseable {
         });
   }
 
-  private static HostProcess orphan(HostProcess p) {
-    return new HostProcess(
-        p.pid(),
-        1,
-        p.user(),
-        p.comm(),
-        p.args(),
-        p.cgroup(),
-        p.gpu(),
-        p.memoryMiB(),
-        p.startedMs(),
-        p.loadedMs(),
-        true);
-  }
-
-  private void finishStop(List<HostProcess> left) {
-    List<HostProcess> all = new ArrayList<>(left);
-    for (HostProcess p : saved.processes()) {
-      boolean stays = left.stream().anyMatch(l -> l.pid() == p.pid());
-      if (!p.cgroup().equals(cgroup())) {
-        all.add(p);
-      } else if (!stays) {
-        release(p);
-      }
-    }
-    saved = with(Active.INACTIVE, 0, saved.invocation(), 0, all);
-  }
-
-  private void release(HostProcess p) {
-    if (p.gpu() >= 0) {
-      long now = clock.millis();
-      releases.add(new Release(p.gpu(), p.memoryMiB(now), now + RELEASE_MS));
-    }
-  }
-
   synchronized void mask(boolean on) {
-    saved =
-        new Saved(
-            saved.active(),
-            saved.mainPid(),
-            saved.invocation(),
-            on,
-            saved.readyMs(),
-            saved.bootMs(),
-            saved.bootId(),
-            saved.nextPid(),
-            saved.sshPort(),
-            saved.httpPort(),
-            saved.processes());
+    saved = saved.masked(on);
     changed();
   }
 
@@ -376,20 +259,20 @@ final class LabState implements AutoCloseable {
    */
   synchronized boolean kill(long pid, String signal) {
     Optional<HostProcess> found = processes().stream().filter(p -> p.pid() == pid).findFirst();
-    boolean kills = signal.equals("KILL") || signal.equals("TERM") || signal.equals("INT");
-    if (found.isPresent() && kills && (!found.get().ignoresTerm() || signal.equals("KILL"))) {
-      if (saved.active() == Active.ACTIVE && found.get().cgroup().equals(cgroup())) {
+    boolean ends =
+        signal.equals("KILL")
+            || (List.of("TERM", "INT", "HUP").contains(signal)
+                && !found.map(HostProcess::ignoresTerm).orElse(false));
+    if (found.isPresent() && ends) {
+      if (saved.active() == Active.ACTIVE && inUnit(found.get())) {
         // The engine ends with any of its workers, and systemd takes the rest of the group.
-        finishStop(List.of());
-        changed();
+        unitStopped(List.of());
         tell(false);
-        return true;
+      } else {
+        probes.removeIf(p -> p.pid() == pid);
+        saved = saved.without(p -> p.pid() == pid);
+        use.release(found.get(), clock.millis());
       }
-      List<HostProcess> all = new ArrayList<>(saved.processes());
-      all.removeIf(p -> p.pid() == pid);
-      probes.removeIf(p -> p.pid() == pid);
-      release(found.get());
-      saved = with(saved.active(), saved.mainPid(), saved.invocation(), saved.readyMs(), all);
       changed();
     }
     return found.isPresent();
@@ -398,37 +281,16 @@ final class LabState implements AutoCloseable {
   /** A probe takes a context on each of its GPUs; hand the list to {@link #probeEnded}. */
   synchronized List<HostProcess> probeStarted(String args, int gpus) {
     long now = clock.millis();
-    long pid = saved.nextPid();
+    String group = "/user.slice/user-1000.slice/session-3.scope";
     List<HostProcess> mine = new ArrayList<>();
     for (int g = 0; g < gpus; g++) {
+      long pid = saved.nextPid() + g;
       mine.add(
           new HostProcess(
-              pid + g,
-              1,
-              "lab",
-              "python3",
-              args,
-              "/user.slice/user-1000.slice/session-3.scope",
-              g,
-              CONTEXT_MIB,
-              now,
-              now,
-              false));
+              pid, 1, SshHost.USER, "python3", args, group, g, PROBE_MIB, now, now, false));
     }
     probes.addAll(mine);
-    saved =
-        new Saved(
-            saved.active(),
-            saved.mainPid(),
-            saved.invocation(),
-            saved.masked(),
-            saved.readyMs(),
-            saved.bootMs(),
-            saved.bootId(),
-            pid + gpus,
-            saved.sshPort(),
-            saved.httpPort(),
-            saved.processes());
+    saved = saved.pidsTaken(gpus);
     changed();
     return mine;
   }
@@ -436,47 +298,31 @@ final class LabState implements AutoCloseable {
   synchronized void probeEnded(List<HostProcess> mine) {
     for (HostProcess p : mine) {
       if (probes.remove(p)) {
-        release(p);
+        use.release(p, clock.millis());
       }
     }
     changed();
   }
 
+  /** True unless one of the probe's processes was killed meanwhile. */
+  synchronized boolean alive(List<HostProcess> mine) {
+    return probes.containsAll(mine);
+  }
+
   /** Memory used on a GPU now, in MiB. */
   synchronized long memoryUsedMiB(int gpu) {
-    long now = clock.millis();
-    long used = scenario.gpus().memoryIdleMiB();
-    for (HostProcess p : processes()) {
-      used += p.gpu() == gpu ? p.memoryMiB(now) : 0;
-    }
-    releases.removeIf(r -> r.heldUntilMs() + RELEASE_MS < now);
-    for (Release r : releases) {
-      used += r.gpu() == gpu && r.heldUntilMs() >= now ? r.memoryMiB() : 0;
-    }
-    return Math.min(used, scenario.gpus().memoryTotalMiB());
+    return use.usedMiB(gpu, processes(), clock.millis());
   }
 
   /** Utilisation of a GPU now, in percent: high under load and just after memory was given back. */
   synchronized int utilizationPercent(int gpu) {
-    long now = clock.millis();
-    boolean emptying =
-        releases.stream()
-            .anyMatch(
-                r ->
-                    r.gpu() == gpu && r.heldUntilMs() < now && r.heldUntilMs() + RELEASE_MS >= now);
     boolean probing = probes.stream().anyMatch(p -> p.gpu() == gpu);
-    return emptying ? 100 : batch.getAsInt() > 0 ? 97 : probing ? 64 : 0;
+    return use.empties(gpu, clock.millis()) ? 100 : batch.getAsInt() > 0 ? 97 : probing ? 64 : 0;
   }
 
   private void changed() {
     files.write(processes(), saved.bootMs(), saved.bootId(), clock.millis());
-    Path part = file.resolveSibling("state.json.part");
-    try {
-      Files.write(part, Json.bytes(saved));
-      Files.move(part, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
-    } catch (IOException e) {
-      throw new UncheckedIOException("cannot write " + file + ": " + e.getMessage(), e);
-    }
+    saved.write(file);
   }
 
   @Override

@@ -108,6 +108,9 @@ final class Probe implements ControlServer.Tool {
         MicroOperation operation = operations.get(i);
         ObjectNode result = Json.mapper().valueToTree(truth.measure(operation, gpus, repeats));
         TimeUnit.MILLISECONDS.sleep(80);
+        if (!state.alive(mine)) {
+          return 143; // ended by a signal
+        }
         call.out(result.put("kind", "result").toString());
         progress(call, i + 1, operations.size(), operation.name());
       }

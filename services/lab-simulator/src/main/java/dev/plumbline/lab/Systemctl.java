@@ -94,9 +94,9 @@ final class Systemctl implements ControlServer.Tool {
   }
 
   private Map<String, String> properties() {
-    LabState.Saved now = state.now();
-    boolean running = now.active() == LabState.Active.ACTIVE;
-    boolean stopping = now.active() == LabState.Active.DEACTIVATING;
+    SavedState now = state.now();
+    boolean running = now.active() == SavedState.Active.ACTIVE;
+    boolean stopping = now.active() == SavedState.Active.DEACTIVATING;
     Map<String, String> all = new LinkedHashMap<>();
     all.put("Type", "simple");
     all.put("Restart", "on-failure");
@@ -144,7 +144,7 @@ final class Systemctl implements ControlServer.Tool {
     return all;
   }
 
-  private static String active(LabState.Saved now) {
+  private static String active(SavedState now) {
     return now.active().name().toLowerCase(Locale.ROOT);
   }
 
