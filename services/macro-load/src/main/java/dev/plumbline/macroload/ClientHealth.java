@@ -2,6 +2,7 @@ package dev.plumbline.macroload;
 
 import dev.plumbline.schemas.load.LoadReport;
 import dev.plumbline.schemas.load.LoadReport.Latency;
+import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -19,7 +20,38 @@ final class ClientHealth {
   private static final long HARMLESS_DELAY_NS = 5_000_000;
 
   private final LatencyRecorder loopDelay = new LatencyRecorder();
+  private long cpuAtOpenNs;
   private long cpuNs;
+  private long dueNs = Long.MAX_VALUE;
+  private boolean open;
+
+  /** The window opens now; called on the event loop, as are the next two. */
+  void windowOpened() {
+    open = true;
+    cpuAtOpenNs = threadCpuNs();
+  }
+
+  /** The window closes now. */
+  void windowClosed() {
+    open = false;
+    used(threadCpuNs() - cpuAtOpenNs);
+  }
+
+  /**
+   * The timer ran.
+   *
+   * @param everyNs when it is due again
+   */
+  void ticked(long nowNs, long everyNs) {
+    if (open && dueNs != Long.MAX_VALUE) {
+      delayed(nowNs - dueNs);
+    }
+    dueNs = nowNs + everyNs;
+  }
+
+  private static long threadCpuNs() {
+    return ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime();
+  }
 
   /** The timer ran so much later than it was due. */
   void delayed(long ns) {

@@ -1,17 +1,11 @@
 package dev.plumbline.macroload;
 
-import dev.plumbline.macroload.Exchange.Failure;
 import dev.plumbline.schemas.load.LoadReport;
 import io.vertx.core.Context;
 import io.vertx.core.Vertx;
-import java.lang.management.ManagementFactory;
-import java.time.Duration;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
@@ -30,9 +24,6 @@ final class LevelRun {
   /** A timed level against a server that refuses at once would only spin. */
   private static final int FAILURE_PAUSE_MS = 100;
 
-  /** After the end marker only the end of the body is to come; then the connection is given up. */
-  private static final long DONE_GRACE_NS = 1_000_000_000;
-
   /** Failures that cost their whole time limit: a level of nothing else is not worth its length. */
   private static final List<String> SLOW_FAILURES = List.of(Failure.TIME_OUT, Failure.IDLE);
 
@@ -44,7 +35,7 @@ final class LevelRun {
   private final LongSupplier clock;
   private final SendSchedule schedule;
   private final CompletableFuture<LoadReport.Level> result = new CompletableFuture<>();
-  private final Set<StreamClient.Call> inFlight = new LinkedHashSet<>();
+  private final InFlight inFlight;
   private final ArrayDeque<Exchange> idle = new ArrayDeque<>();
   private final ClientHealth health = new ClientHealth();
   private long nextIndex;
@@ -56,9 +47,7 @@ final class LevelRun {
   private boolean windowClosed;
   private long outstanding;
   private long endedEvents;
-  private long cpuAtOpenNs;
   private long retriedAtOpen;
-  private long tickDueNs;
   private long limitsDueNs;
   private boolean partial;
   private boolean stopped;
@@ -85,6 +74,7 @@ final class LevelRun {
     this.vertx = vertx;
     this.client = client;
     this.plan = plan;
+    this.inFlight = new InFlight(plan);
     this.level = level;
     this.nextIndex = firstIndex;
     this.serverMetrics = serverMetrics;
@@ -111,7 +101,6 @@ final class LevelRun {
   }
 
   private void begin() {
-    tickDueNs = clock.getAsLong() + TICK_MS * 1_000_000L;
     vertx.setPeriodic(schedule == null ? TICK_MS : OPEN_LOOP_TICK_MS, this::tick);
     if (level.warmup() > 0) {
       phase(level.warmup(), clock.getAsLong(), Long.MAX_VALUE);
@@ -123,7 +112,7 @@ final class LevelRun {
   private void open() {
     long now = clock.getAsLong();
     recorder = new LevelRecorder(now, schedule != null);
-    cpuAtOpenNs = cpuNs();
+    health.windowOpened();
     retriedAtOpen = client.retried();
     phase(
         level.requests() == null ? Long.MAX_VALUE : level.requests(),
@@ -234,7 +223,7 @@ final class LevelRun {
     }
     windowClosed = true;
     recorder.closeBy(atNs);
-    health.used(cpuNs() - cpuAtOpenNs);
+    health.windowClosed();
     metricsAtClose = serverMetrics.get();
     if (level.duration() != null || schedule != null) {
       drainUntilNs = clock.getAsLong() + plan.drainLimit().toNanos();
@@ -254,20 +243,14 @@ final class LevelRun {
   private void stop(long nowNs, String kind, String message) {
     stopped = true;
     partial |= !windowClosed || !inFlight.isEmpty();
-    abortAll(kind, message);
+    inFlight.abortAll(kind, message);
     if (recorder == null) {
       // Cancelled in the warm-up: a level without a window.
       recorder = new LevelRecorder(nowNs, schedule != null);
-      cpuAtOpenNs = cpuNs();
+      health.windowOpened();
     }
     close(nowNs);
     endPhaseWhenDrained(nowNs);
-  }
-
-  private void abortAll(String kind, String message) {
-    for (StreamClient.Call call : new ArrayList<>(inFlight)) {
-      call.abort(kind, message);
-    }
   }
 
   private void endPhaseWhenDrained(long nowNs) {
@@ -293,10 +276,7 @@ final class LevelRun {
       return;
     }
     long now = clock.getAsLong();
-    if (recorder != null && !windowClosed) {
-      health.delayed(now - tickDueNs);
-    }
-    tickDueNs = now + (schedule == null ? TICK_MS : OPEN_LOOP_TICK_MS) * 1_000_000L;
+    health.ticked(now, (schedule == null ? TICK_MS : OPEN_LOOP_TICK_MS) * 1_000_000L);
     if (schedule != null && !stopped) {
       sendDue(now);
     }
@@ -316,42 +296,22 @@ final class LevelRun {
       return;
     }
     if (now >= drainUntilNs) {
-      abortAll(
-          Failure.CANCELLED, "did not end within the drain limit of " + words(plan.drainLimit()));
+      inFlight.abortAll(
+          Failure.CANCELLED,
+          "did not end within the drain limit of " + InFlight.words(plan.drainLimit()));
       return;
     }
     if (level instanceof LoadPlan.Closed && recorder != null && now >= closeAtNs) {
       close(closeAtNs);
     }
-    for (StreamClient.Call call : new ArrayList<>(inFlight)) {
-      Exchange exchange = call.exchange();
-      if (now - exchange.sentNs() > plan.requestLimit().toNanos()) {
-        call.abort(Failure.TIME_OUT, "no end within " + words(plan.requestLimit()));
-      } else if (exchange.isDone() && now - call.lastByteNs() > DONE_GRACE_NS) {
-        call.finish();
-      } else if (exchange.contentEvents() > 0
-          && now - call.lastByteNs() > plan.idleLimit().toNanos()) {
-        call.abort(Failure.IDLE, "no byte for " + words(plan.idleLimit()) + " in the stream");
-      }
-    }
+    inFlight.checkLimits(now);
   }
 
   private void publish() {
-    long events = endedEvents;
-    for (StreamClient.Call call : inFlight) {
-      events += call.exchange().contentEvents();
-    }
+    long events = endedEvents + inFlight.contentEvents();
     snapshot =
         recorder == null
             ? new Snapshot(true, 0, 0, 0)
             : new Snapshot(false, recorder.completed(), recorder.failed(), events);
-  }
-
-  private static String words(Duration duration) {
-    return duration.toMillis() / 1e3 + " s";
-  }
-
-  private static long cpuNs() {
-    return ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime();
   }
 }

@@ -1,21 +1,13 @@
 package dev.plumbline.macroload;
 
-import dev.plumbline.macroload.Exchange.Failure;
 import dev.plumbline.macroload.Requests.Shape;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpClient;
-import io.vertx.core.http.HttpClientOptions;
 import io.vertx.core.http.HttpClientRequest;
 import io.vertx.core.http.HttpClientResponse;
 import io.vertx.core.http.HttpConnection;
-import io.vertx.core.http.HttpMethod;
-import io.vertx.core.http.HttpVersion;
-import io.vertx.core.http.PoolOptions;
 import io.vertx.core.http.RequestOptions;
-import io.vertx.core.net.SocketAddress;
-import java.net.InetAddress;
-import java.net.UnknownHostException;
 import java.util.HashSet;
 import java.util.Locale;
 import java.util.Set;
@@ -52,7 +44,6 @@ final class StreamClient {
     void ended(Exchange exchange);
   }
 
-  private static final int CONNECT_TIMEOUT_MS = 10_000;
   private static final int BODY_LIMIT_BYTES = 16 << 10;
 
   private final HttpClient client;
@@ -73,22 +64,8 @@ final class StreamClient {
       Vertx vertx, LoadTarget target, Requests requests, int connections, LongSupplier clock) {
     this.requests = requests;
     this.clock = clock;
-    this.client =
-        vertx
-            .httpClientBuilder()
-            .with(
-                new HttpClientOptions()
-                    .setProtocolVersion(HttpVersion.HTTP_1_1)
-                    .setKeepAlive(true)
-                    .setKeepAliveTimeout(0)
-                    .setConnectTimeout(CONNECT_TIMEOUT_MS)
-                    .setMaxChunkSize(64 << 10)
-                    .setTcpNoDelay(true)
-                    .setSsl(target.tls()))
-            .with(new PoolOptions().setHttp1MaxSize(connections))
-            .withConnectHandler(this::connected)
-            .build();
-    this.options = options(target, requests);
+    this.client = HttpSetup.client(vertx, target, connections, this::connected);
+    this.options = HttpSetup.streamRequest(target, requests.endPoint());
   }
 
   private void connected(HttpConnection connection) {
@@ -96,33 +73,6 @@ final class StreamClient {
     // Told to the request that is on it; without a handler it would be logged as well.
     connection.exceptionHandler(ignored -> {});
     connection.closeHandler(ignored -> fresh.remove(connection));
-  }
-
-  private static RequestOptions options(LoadTarget target, Requests requests) {
-    RequestOptions options =
-        new RequestOptions()
-            .setMethod(HttpMethod.POST)
-            .setHost(target.host())
-            .setPort(target.port())
-            .setServer(resolved(target))
-            .setSsl(target.tls())
-            .setURI(target.path(requests.endPoint()))
-            .putHeader("content-type", "application/json")
-            .putHeader("accept", "text/event-stream");
-    if (target.apiKey() != null) {
-      options.putHeader("authorization", "Bearer " + target.apiKey());
-    }
-    return options;
-  }
-
-  /** Resolved once and by the system's own resolver, so that no name look-up is in the figures. */
-  private static SocketAddress resolved(LoadTarget target) {
-    try {
-      return SocketAddress.inetSocketAddress(
-          target.port(), InetAddress.getByName(target.host()).getHostAddress());
-    } catch (UnknownHostException e) {
-      return SocketAddress.inetSocketAddress(target.port(), target.host());
-    }
   }
 
   /**
