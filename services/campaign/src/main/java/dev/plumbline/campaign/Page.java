@@ -3,6 +3,7 @@ package dev.plumbline.campaign;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.regex.Pattern;
 
 /**
  * A page of text of fixed width: headings, tables with aligned columns, bars, wrapped sentences.
@@ -10,6 +11,11 @@ import java.util.Locale;
 final class Page {
 
   static final int WIDTH = 96;
+
+  /** A number is not parted from its unit. */
+  private static final Pattern BETWEEN_WORDS =
+      Pattern.compile("\\s+(?!(?:s|ms|µs|min|%|tok/s)(?:\\W|$))");
+
   private static final String EIGHTHS = " ▏▎▍▌▋▊▉";
 
   private final StringBuilder text = new StringBuilder();
@@ -30,7 +36,7 @@ final class Page {
     String indent = " ".repeat(label.length());
     StringBuilder line = new StringBuilder(label);
     boolean empty = true;
-    for (String word : sentence.strip().split("\\s+")) {
+    for (String word : BETWEEN_WORDS.split(sentence.strip())) {
       if (!empty && line.length() + 1 + word.length() > WIDTH) {
         line(line.toString());
         line = new StringBuilder(indent);

@@ -75,7 +75,7 @@ final class Verdicts {
               c.component().id(), c.deviceClass().name().toLowerCase(Locale.ROOT), c.share()));
     }
     Map<String, Double> idle = decode.idleShares() == null ? Map.of() : decode.idleShares();
-    idle.forEach((cause, share) -> all.add(new Candidate("idle:" + snake(cause), "idle", share)));
+    idle.forEach((cause, share) -> all.add(new Candidate(idle(cause), "idle", share)));
     all.removeIf(c -> c.share() <= 0);
     all.sort(
         Comparator.comparingDouble(Candidate::share)
@@ -88,8 +88,8 @@ final class Verdicts {
     return new Bottleneck(null, null, 0, 0, "inconclusive", List.of(reason));
   }
 
-  /** {@code hostBound} → {@code host_bound}. */
-  private static String snake(String camel) {
-    return camel.replaceAll("([A-Z])", "_$1").toLowerCase(Locale.ROOT);
+  /** {@code hostBound} → {@code idle:host_bound}. */
+  static String idle(String cause) {
+    return "idle:" + cause.replaceAll("([A-Z])", "_$1").toLowerCase(Locale.ROOT);
   }
 }
