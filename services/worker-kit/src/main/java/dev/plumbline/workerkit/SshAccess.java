@@ -1,12 +1,9 @@
 package dev.plumbline.workerkit;
 
 import java.io.ByteArrayInputStream;
-import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.OutputStream;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
@@ -16,11 +13,6 @@ import java.util.Set;
 import org.apache.sshd.client.channel.ChannelExec;
 import org.apache.sshd.client.channel.ClientChannelEvent;
 import org.apache.sshd.client.session.ClientSession;
-import org.apache.sshd.sftp.client.SftpClient;
-import org.apache.sshd.sftp.client.SftpClient.OpenMode;
-import org.apache.sshd.sftp.client.SftpClientFactory;
-import org.apache.sshd.sftp.common.SftpConstants;
-import org.apache.sshd.sftp.common.SftpException;
 
 /** A host reached by SSH: commands by exec channels, files by SFTP, each wait with a deadline. */
 final class SshAccess implements HostAccess {
@@ -34,12 +26,13 @@ final class SshAccess implements HostAccess {
 
   private final HostEntry entry;
   private final SshConnection connection;
+  private final SftpFiles files;
   private String home;
-  private SftpClient sftp;
 
   private SshAccess(HostEntry entry) {
     this.entry = entry;
     this.connection = new SshConnection(entry);
+    this.files = new SftpFiles(entry, connection);
   }
 
   static SshAccess connect(HostEntry entry) throws HostException {
@@ -140,78 +133,27 @@ final class SshAccess implements HostAccess {
 
   @Override
   public InputStream read(String path) throws HostException {
-    ClientSession session = connection.session();
-    InputStream content = files("read", path, client -> client.read(path));
-    StallWatch watch = new StallWatch(SHORT, () -> connection.drop(session));
-    return new FilterInputStream(content) {
-      @Override
-      public int read() throws IOException {
-        watch.begin();
-        try {
-          return super.read();
-        } finally {
-          watch.end();
-        }
-      }
-
-      @Override
-      public int read(byte[] bytes, int offset, int length) throws IOException {
-        watch.begin();
-        try {
-          return super.read(bytes, offset, length);
-        } finally {
-          watch.end();
-        }
-      }
-
-      @Override
-      public void close() throws IOException {
-        try {
-          super.close();
-        } finally {
-          watch.close();
-        }
-      }
-    };
+    return files.read(path);
   }
 
   @Override
   public Optional<FileStat> stat(String path) throws HostException {
-    try {
-      SftpClient.Attributes found = files("look at", path, client -> client.stat(path));
-      return Optional.of(
-          new FileStat(found.getSize(), found.getPermissions() & 07777, found.isDirectory()));
-    } catch (HostException e) {
-      if (e.code().equals(HostException.NOT_FOUND)) {
-        return Optional.empty();
-      }
-      throw e;
-    }
+    return files.stat(path);
   }
 
   @Override
   public void write(String path, InputStream content, int mode) throws HostException {
-    files(
-        "write",
-        path,
-        client -> {
-          ClientSession session = client.getSession();
-          try (StallWatch watch = new StallWatch(SHORT, () -> connection.drop(session));
-              OutputStream out =
-                  client.write(
-                      path, EnumSet.of(OpenMode.Create, OpenMode.Write, OpenMode.Truncate))) {
-            client.setStat(path, new SftpClient.Attributes().perms(mode));
-            byte[] chunk = new byte[32 << 10];
-            for (int n = content.read(chunk); n >= 0; n = content.read(chunk)) {
-              watch.begin();
-              out.write(chunk, 0, n);
-              watch.end();
-            }
-            // The last chunks are written, and refused, at the close.
-            watch.begin();
-          }
-          return null;
-        });
+    files.write(path, content, mode);
+  }
+
+  @Override
+  public List<String> list(String directory) throws HostException {
+    return files.list(directory);
+  }
+
+  @Override
+  public void delete(String path) throws HostException {
+    files.delete(path);
   }
 
   @Override
@@ -223,40 +165,6 @@ final class SshAccess implements HostAccess {
   @Override
   public void makeDirectories(String path) throws HostException {
     change("make the directory", path, List.of("mkdir", "-p", "--", path));
-  }
-
-  @Override
-  public List<String> list(String directory) throws HostException {
-    return files(
-        "list",
-        directory,
-        client -> {
-          List<String> names = new ArrayList<>();
-          for (SftpClient.DirEntry found : client.readDir(directory)) {
-            names.add(found.getFilename());
-          }
-          names.removeIf(name -> name.equals(".") || name.equals(".."));
-          return names.stream().sorted().toList();
-        });
-  }
-
-  @Override
-  public void delete(String path) throws HostException {
-    Optional<FileStat> there = stat(path);
-    if (there.isEmpty()) {
-      return;
-    }
-    files(
-        "delete",
-        path,
-        client -> {
-          if (there.get().directory()) {
-            client.rmdir(path);
-          } else {
-            client.remove(path);
-          }
-          return null;
-        });
   }
 
   @Override
@@ -275,59 +183,6 @@ final class SshAccess implements HostAccess {
           "cannot %s %s on host '%s': %s".formatted(verb, path, entry.name(), words),
           done.exit().isEmpty());
     }
-  }
-
-  @FunctionalInterface
-  private interface FileCall<T> {
-    T call(SftpClient client) throws IOException;
-  }
-
-  private <T> T files(String verb, String path, FileCall<T> call) throws HostException {
-    String what = "cannot %s %s on host '%s': ".formatted(verb, path, entry.name());
-    ClientSession session = connection.session();
-    try (StallWatch watch = new StallWatch(SHORT, () -> connection.drop(session))) {
-      // A write may last long and watches itself.
-      if (!verb.equals("write")) {
-        watch.begin();
-      }
-      return call.call(sftp(session));
-    } catch (SftpException e) {
-      throw refused(what, e);
-    } catch (IOException e) {
-      if (session.isOpen()) {
-        throw new HostException(HostException.FAILED, what + e.getMessage(), true, e);
-      }
-      throw new HostException(
-          HostException.LOST, what + "the connection was lost, it may be done in part", true, e);
-    }
-  }
-
-  private synchronized SftpClient sftp(ClientSession session) throws IOException {
-    if (sftp == null || !sftp.isOpen() || sftp.getSession() != session) {
-      sftp = SftpClientFactory.instance().createSftpClient(session);
-    }
-    return sftp;
-  }
-
-  private static HostException refused(String what, SftpException e) {
-    return switch (e.getStatus()) {
-      case SftpConstants.SSH_FX_NO_SUCH_FILE ->
-          new HostException(
-              HostException.NOT_FOUND, what + "there is no such file or directory", false, e);
-      case SftpConstants.SSH_FX_PERMISSION_DENIED ->
-          new HostException(HostException.DENIED, what + "permission denied", false, e);
-      // All that a server says of a full disk or a quota is "Failure".
-      case SftpConstants.SSH_FX_FAILURE ->
-          new HostException(
-              HostException.FAILED,
-              what
-                  + "the host says only '"
-                  + e.getMessage()
-                  + "', as it does for a full disk or a quota: look at df there",
-              false,
-              e);
-      default -> new HostException(HostException.FAILED, what + e.getMessage(), false, e);
-    };
   }
 
   private HostException timeOut(String program, Duration timeout, Throwable cause) {
