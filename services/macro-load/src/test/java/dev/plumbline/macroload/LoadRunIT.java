@@ -28,9 +28,13 @@ class LoadRunIT {
         List.of(concurrency), requests, null, 0, 16, 20, "chat", timeoutSeconds, null);
   }
 
+  /** Every report of these tests is a valid one by the published schema, whatever went wrong. */
   private static LoadReport report(String url, LoadSpec spec) {
-    return LoadRun.run(
-        new LoadTarget(url, "m", "secret-key"), spec, ProgressListener.NONE, CancelFlag.NEVER);
+    LoadReport report =
+        LoadRun.run(
+            new LoadTarget(url, "m", "secret-key"), spec, ProgressListener.NONE, CancelFlag.NEVER);
+    assertThat(PublishedSchema.faults("LoadReport", Json.mapper().valueToTree(report))).isEmpty();
+    return report;
   }
 
   private static LoadReport.Level run(ScriptedServer.Script script, LoadSpec spec)
