@@ -16,6 +16,8 @@ final class ExposedSweep {
   /** Is told of each stretch in which the device does nothing. */
   interface GapSink {
     /**
+     * Takes one gap.
+     *
      * @param before the event that ended last; −1 when none has
      * @param after the event that ends the gap; −1 when there is none
      */

@@ -3,6 +3,7 @@ package dev.plumbline.traceanalysis;
 import dev.plumbline.schemas.trace.TraceReport;
 import dev.plumbline.schemas.trace.TraceReport.Integrity;
 import dev.plumbline.schemas.trace.TraceReport.Rank;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -19,7 +20,22 @@ import java.util.stream.Collectors;
 /** Analyses the traces of one run, one file per rank. */
 public final class TraceAnalysis {
 
+  private static final long YEAR_2010_NS = 1_262_304_000_000_000_000L;
+
   private TraceAnalysis() {}
+
+  /**
+   * A report and when its run was recorded.
+   *
+   * @param recordedAt the first device event of all ranks, by the host's clock; null when the
+   *     traces do not tell
+   */
+  public record Dated(TraceReport report, Instant recordedAt) {}
+
+  /** The report of {@link #dated}. */
+  public static TraceReport analyse(List<TraceInput> inputs, AnalysisOptions options) {
+    return dated(inputs, options).report();
+  }
 
   /**
    * Reads and analyses all files, side by side.
@@ -29,7 +45,7 @@ public final class TraceAnalysis {
    * @throws UnreadableTrace naming the first file that cannot be analysed at all
    * @throws IllegalArgumentException if there is no input or the user's rules are faulty
    */
-  public static TraceReport analyse(List<TraceInput> inputs, AnalysisOptions options) {
+  public static Dated dated(List<TraceInput> inputs, AnalysisOptions options) {
     if (inputs.isEmpty()) {
       throw new IllegalArgumentException("There is no trace to analyse: name at least one file.");
     }
@@ -41,12 +57,34 @@ public final class TraceAnalysis {
     List<Rank> reports = withDoubles(ranks.stream().map(RankAnalysis::report).toList());
     List<Rank> withWork = reports.stream().filter(rank -> rank.deviceEvents() > 0).toList();
     List<Verdict.Share> shares = Verdict.shares(withWork);
-    return new TraceReport(
-        reports,
-        CollectiveMatch.of(ranks),
-        StepStatistics.of(reports),
-        Verdict.bottleneck(withWork.isEmpty() ? reports : withWork, shares),
-        Gains.of(shares));
+    TraceReport report =
+        new TraceReport(
+            reports,
+            CollectiveMatch.of(ranks),
+            StepStatistics.of(reports),
+            Verdict.bottleneck(withWork.isEmpty() ? reports : withWork, shares),
+            Gains.of(shares));
+    return new Dated(report, recordedAt(ranks));
+  }
+
+  private static Instant recordedAt(List<RankAnalysis> ranks) {
+    return ranks.stream()
+        .map(RankAnalysis::trace)
+        .filter(trace -> trace.events().count() > 0)
+        .map(TraceAnalysis::start)
+        .filter(Objects::nonNull)
+        .min(Comparator.naturalOrder())
+        .orElse(null);
+  }
+
+  /** Times are relative to the base that the file names, or were absolute before there was one. */
+  private static Instant start(Trace trace) {
+    long first = trace.events().firstStart();
+    Long base = trace.metadata().baseNs();
+    if (base != null) {
+      return Instant.EPOCH.plusNanos(base).plusNanos(first);
+    }
+    return first > YEAR_2010_NS ? Instant.EPOCH.plusNanos(first) : null;
   }
 
   /** The files side by side, as many at a time as there are processors. */

@@ -63,7 +63,7 @@ final class TraceReader {
         cause instanceof NoSuchFileException
             ? "there is no such file"
             : cause instanceof AccessDeniedException ? "permission denied" : cause.getMessage();
-    return new UnreadableTrace("Cannot read the trace " + name + ": " + why + ".");
+    return new UnreadableTrace("Cannot read the trace " + name + ": " + why + ".", cause);
   }
 
   private Trace read() {

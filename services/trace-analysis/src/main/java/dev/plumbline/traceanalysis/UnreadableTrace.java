@@ -8,4 +8,9 @@ public final class UnreadableTrace extends RuntimeException {
   public UnreadableTrace(String message) {
     super(message);
   }
+
+  /** For bytes that could not be had; the cause says whether trying again may help. */
+  public UnreadableTrace(String message, Throwable cause) {
+    super(message, cause);
+  }
 }

@@ -14,12 +14,14 @@ import com.tngtech.archunit.lang.ArchRule;
 class ArchitectureTest {
 
   @ArchTest
-  static final ArchRule onlyCommandsTouchMessaging =
+  static final ArchRule onlyTheMessagingClassesTouchMessaging =
       noClasses()
           .that()
-          .haveSimpleNameNotStartingWith("TraceAnalysisCommands")
+          .doNotHaveSimpleName("TraceAnalysisCommands")
           .and()
-          .haveSimpleNameNotStartingWith("SampleTopic")
+          .doNotHaveSimpleName("KafkaSamples")
+          .and()
+          .doNotHaveSimpleName("TraceAnalysisConfig")
           .should()
           .dependOnClassesThat()
           .resideInAnyPackage(
@@ -27,6 +29,14 @@ class ArchitectureTest {
               "io.smallrye..",
               "io.quarkus..",
               "jakarta..",
-              "org.eclipse.microprofile..",
-              "dev.plumbline.workerkit..");
+              "org.eclipse.microprofile..");
+
+  @ArchTest
+  static final ArchRule theEngineKnowsNoHost =
+      noClasses()
+          .that()
+          .haveNameNotMatching(".*\\.(TraceAnalysisCommands|AnalyseWork|HostTraces)(\\$.*)?")
+          .should()
+          .dependOnClassesThat()
+          .resideInAPackage("dev.plumbline.workerkit..");
 }
