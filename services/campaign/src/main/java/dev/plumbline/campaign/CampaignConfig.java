@@ -67,6 +67,8 @@ public interface CampaignConfig {
   Duration sendTimeout();
 
   /**
+   * The same as the topology takes them.
+   *
    * @throws IllegalArgumentException naming the key that cannot be used
    */
   default CampaignTopology.Settings settings() {

@@ -11,10 +11,8 @@ import java.util.ArrayDeque;
 import java.util.Comparator;
 import java.util.Deque;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import org.apache.kafka.streams.KeyValue;
 import org.apache.kafka.streams.processor.PunctuationType;
 import org.apache.kafka.streams.processor.api.Processor;
@@ -36,11 +34,13 @@ final class CampaignProcessor implements Processor<byte[], byte[], byte[], Outgo
   private final Settings settings;
   private ProcessorContext<byte[], Outgoing> context;
   private KeyValueStore<String, Campaign> campaigns;
+  private KeyValueStore<String, Findings> findings;
   private KeyValueStore<String, Host> hosts;
   private KeyValueStore<String, CampaignStatus> statuses;
 
-  /** What must be looked at as time passes: indexes of the stores, rebuilt at each start. */
-  private final Set<String> open = new HashSet<>();
+  // What must be looked at as time passes: copies of the stores, rebuilt at each start.
+
+  private final Map<String, Campaign> open = new HashMap<>();
 
   private final Map<String, Instant> finished = new HashMap<>();
   private Instant listeningSince;
@@ -55,12 +55,13 @@ final class CampaignProcessor implements Processor<byte[], byte[], byte[], Outgo
   public void init(ProcessorContext<byte[], Outgoing> processorContext) {
     context = processorContext;
     campaigns = context.getStateStore(CampaignTopology.CAMPAIGNS);
+    findings = context.getStateStore(CampaignTopology.FINDINGS);
     hosts = context.getStateStore(CampaignTopology.HOSTS);
     statuses = context.getStateStore(CampaignTopology.STATUSES);
     open.clear();
     finished.clear();
     try (KeyValueIterator<String, Campaign> all = campaigns.all()) {
-      all.forEachRemaining(entry -> index(entry.value));
+      all.forEachRemaining(entry -> index(whole(entry.value)));
     }
     try (KeyValueIterator<String, CampaignStatus> all = statuses.all()) {
       all.forEachRemaining(this::indexStatus);
@@ -104,7 +105,7 @@ final class CampaignProcessor implements Processor<byte[], byte[], byte[], Outgo
       listeningSince = now;
     }
     lastTick = now;
-    for (String id : List.copyOf(open)) {
+    for (String id : List.copyOf(open.keySet())) {
       try {
         feed(id, new Input.Tick(listeningSince));
       } catch (IllegalStateException | IllegalArgumentException e) {
@@ -122,20 +123,44 @@ final class CampaignProcessor implements Processor<byte[], byte[], byte[], Outgo
     Deque<Next> inputs = new ArrayDeque<>(List.of(new Next(campaignId, first)));
     while (!inputs.isEmpty()) {
       Next next = inputs.poll();
-      Campaign before = campaigns.get(next.campaignId());
+      Campaign before = load(next.campaignId());
       String hostName = hostOf(before, next.input());
       Host known = hosts.get(hostName);
       Host host = known == null ? Host.unknown(hostName) : known;
       Decision decision = Coordinator.decide(settings.limits(), before, host, next.input(), now());
-      if (decision.campaign() != null && decision.campaign() != before) {
-        campaigns.put(next.campaignId(), decision.campaign());
-        index(decision.campaign());
+      if (decision.campaign() != null && !decision.campaign().equals(before)) {
+        save(before, decision.campaign());
       }
       if (!decision.host().equals(host)) {
         hosts.put(hostName, decision.host());
       }
       decision.outputs().forEach(output -> act(output, inputs));
     }
+  }
+
+  private Campaign load(String id) {
+    Campaign cached = open.get(id);
+    if (cached != null) {
+      return cached;
+    }
+    Campaign stored = campaigns.get(id);
+    return stored == null ? null : whole(stored);
+  }
+
+  private Campaign whole(Campaign stored) {
+    Findings found = findings.get(stored.id());
+    return found == null ? stored : stored.with(found);
+  }
+
+  /** Findings are large and seldom change; a sign of life must not write them again. */
+  private void save(Campaign before, Campaign campaign) {
+    campaigns.put(campaign.id(), campaign.with(Findings.NONE));
+    if (campaign.ended()) {
+      findings.delete(campaign.id());
+    } else if (before == null || !before.findings().equals(campaign.findings())) {
+      findings.put(campaign.id(), campaign.findings());
+    }
+    index(campaign);
   }
 
   private static String hostOf(Campaign campaign, Input input) {
@@ -181,7 +206,7 @@ final class CampaignProcessor implements Processor<byte[], byte[], byte[], Outgo
     if (campaign.ended()) {
       open.remove(campaign.id());
     } else {
-      open.add(campaign.id());
+      open.put(campaign.id(), campaign);
     }
   }
 
@@ -198,7 +223,7 @@ final class CampaignProcessor implements Processor<byte[], byte[], byte[], Outgo
   private void sweep(Instant now) {
     List<String> byAge =
         finished.entrySet().stream()
-            .filter(e -> !open.contains(e.getKey()))
+            .filter(e -> !open.containsKey(e.getKey()))
             .sorted(Map.Entry.comparingByValue(Comparator.naturalOrder()))
             .map(Map.Entry::getKey)
             .toList();

@@ -24,12 +24,15 @@ import org.apache.kafka.streams.state.Stores;
 public final class CampaignTopology {
 
   static final String CAMPAIGNS = "campaign-campaigns";
+  static final String FINDINGS = "campaign-findings";
   static final String HOSTS = "campaign-hosts";
 
   /** The last status told of each campaign, by campaignId; may be queried. */
   public static final String STATUSES = "campaign-statuses";
 
   /**
+   * What the topology is told from outside.
+   *
    * @param tick how often deadlines are looked at
    * @param retention how long a finished campaign is remembered
    * @param kept how many finished campaigns are remembered at most
@@ -41,6 +44,7 @@ public final class CampaignTopology {
    *
    * @param value null deletes the key from a compacted topic
    */
+  @SuppressWarnings("ArrayRecordComponent") // never compared
   record Outgoing(String topic, byte[] value) {}
 
   private final Settings settings;
@@ -71,6 +75,7 @@ public final class CampaignTopology {
     public Set<StoreBuilder<?>> stores() {
       return Set.of(
           store(CAMPAIGNS, Campaign.class),
+          store(FINDINGS, Findings.class),
           store(HOSTS, Host.class),
           store(STATUSES, CampaignStatus.class));
     }

@@ -36,7 +36,7 @@ public record Limits(
   private static final Duration RESTORE_MARGIN = Duration.ofMinutes(5);
 
   /** Start-up time of a service that does not tell its own: as documented in the request. */
-  private static final Duration READY_DEFAULT = Duration.ofSeconds(900);
+  private static final Duration READY_DEFAULT = Duration.ofMinutes(15);
 
   public Limits {
     Map<Step, Duration> all = new EnumMap<>(defaultSteps());

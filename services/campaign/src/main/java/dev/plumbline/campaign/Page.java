@@ -10,7 +10,7 @@ import java.util.regex.Pattern;
  */
 final class Page {
 
-  static final int WIDTH = 96;
+  static final int WIDTH = 98;
 
   /** A number is not parted from its unit. */
   private static final Pattern BETWEEN_WORDS =
@@ -36,7 +36,7 @@ final class Page {
     String indent = " ".repeat(label.length());
     StringBuilder line = new StringBuilder(label);
     boolean empty = true;
-    for (String word : BETWEEN_WORDS.split(sentence.strip())) {
+    for (String word : BETWEEN_WORDS.splitAsStream(sentence.strip()).toList()) {
       if (!empty && line.length() + 1 + word.length() > WIDTH) {
         line(line.toString());
         line = new StringBuilder(indent);

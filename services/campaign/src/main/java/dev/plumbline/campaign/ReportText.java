@@ -48,7 +48,7 @@ public final class ReportText {
     boolean conclusive = "conclusive".equals(verdict.verdict());
     page.sentence(
         "VERDICT  ",
-        "%s%s takes %s of the decode step%s, %.1f points ahead of the next.%s"
+        "%s%s: %s of the decode step%s, %.1f points ahead of the next.%s"
             .formatted(
                 conclusive ? "" : "Inconclusive: ",
                 verdict.component(),
@@ -78,8 +78,8 @@ public final class ReportText {
                 model,
                 Page.time(took.toNanos()),
                 report.downtimeNs() == 0
-                    ? "the server was never down"
-                    : "the server was down for " + Page.time(report.downtimeNs())));
+                    ? "server never down"
+                    : "server down for " + Page.time(report.downtimeNs())));
   }
 
   private void attribution() {

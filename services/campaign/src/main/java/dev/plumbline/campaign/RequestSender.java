@@ -43,8 +43,12 @@ public class RequestSender {
   @Inject
   RequestSender(
       @Identifier("default-kafka-broker") Map<String, Object> kafka, CampaignConfig config) {
+    this(kafka, config.sendTimeout());
+  }
+
+  RequestSender(Map<String, Object> kafka, Duration timeout) {
     this.kafka = Map.copyOf(kafka);
-    this.timeout = config.sendTimeout();
+    this.timeout = timeout;
   }
 
   /**

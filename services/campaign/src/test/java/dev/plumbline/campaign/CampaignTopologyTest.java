@@ -240,6 +240,7 @@ class CampaignTopologyTest {
     Map<String, Object> before =
         Map.of(
             CampaignTopology.CAMPAIGNS, contents(CampaignTopology.CAMPAIGNS),
+            CampaignTopology.FINDINGS, contents(CampaignTopology.FINDINGS),
             CampaignTopology.HOSTS, contents(CampaignTopology.HOSTS),
             CampaignTopology.STATUSES, contents(CampaignTopology.STATUSES));
     driver.close();
@@ -266,6 +267,7 @@ class CampaignTopologyTest {
     pass(Duration.ofMinutes(3));
     assertThat(contents(CampaignTopology.STATUSES)).isEmpty();
     assertThat(contents(CampaignTopology.CAMPAIGNS)).isEmpty();
+    assertThat(contents(CampaignTopology.FINDINGS)).isEmpty();
     TestRecord<byte[], byte[]> tombstone = outputs.get(Topic.CAMPAIGN_STATUS).readRecord();
     assertThat(tombstone.value()).isNull();
     assertThat(new String(tombstone.key(), UTF_8)).isEqualTo("c1");

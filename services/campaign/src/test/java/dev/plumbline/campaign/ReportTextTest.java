@@ -23,11 +23,12 @@ class ReportTextTest {
     String text = ReportText.render(report());
     assertThat(text.lines())
         .allMatch(l -> l.length() <= Page.WIDTH, "at most the width of the page");
-    assertThat(text).startsWith("VERDICT  all_reduce takes 51.5 % of the decode step");
-    assertThat(text.stripTrailing().lines().toList().getLast()).startsWith("VERDICT  all_reduce");
+    assertThat(text).startsWith("VERDICT  all_reduce: 51.5 % of the decode step");
+    String verdict = text.substring(0, text.indexOf("         Campaign"));
+    assertThat(text).endsWith("\n" + verdict);
     assertThat(text)
         .contains("Saturation point: concurrency 128 with 1,536 tok/s")
-        .contains("the server was down for 23.0 s")
+        .contains("server down for 23.0 s")
         .contains("predicted from micro")
         .contains("lab:/lab/rank0.json")
         .contains("plumbline.campaign.events.v1");
