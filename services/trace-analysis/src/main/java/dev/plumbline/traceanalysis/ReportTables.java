@@ -1,5 +1,6 @@
 package dev.plumbline.traceanalysis;
 
+import dev.plumbline.schemas.trace.StepKind;
 import dev.plumbline.schemas.trace.TraceReport;
 import dev.plumbline.schemas.trace.TraceReport.Bottleneck;
 import dev.plumbline.schemas.trace.TraceReport.Collectives;
@@ -38,14 +39,20 @@ final class ReportTables {
       return lines;
     }
     lines.add(
-        "%s takes %s of the step time, %.1f points more than the next: %s."
+        "%s takes %s of the %s time, %.1f points more than the next: %s."
             .formatted(
                 bottleneck.component(),
                 percent(bottleneck.share()),
+                steps(report),
                 bottleneck.margin() * 100,
                 bottleneck.verdict()));
     bottleneck.reasons().forEach(reason -> lines.add("Inconclusive because " + reason + "."));
     return lines;
+  }
+
+  private static String steps(TraceReport report) {
+    StepKind kind = Verdict.kind(report.ranks());
+    return kind == null || kind == StepKind.UNKNOWN ? "step" : word(kind) + " step";
   }
 
   static List<Table> of(TraceReport report) {

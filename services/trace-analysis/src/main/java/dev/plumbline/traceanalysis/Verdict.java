@@ -1,19 +1,23 @@
 package dev.plumbline.traceanalysis;
 
 import dev.plumbline.schemas.trace.Component;
+import dev.plumbline.schemas.trace.StepKind;
 import dev.plumbline.schemas.trace.TraceReport.Bottleneck;
 import dev.plumbline.schemas.trace.TraceReport.ComponentTime;
 import dev.plumbline.schemas.trace.TraceReport.Rank;
 import dev.plumbline.schemas.trace.TraceReport.StepTime;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
 /**
  * What limits the steps: the component or idle cause with the largest share of exposed step time,
- * summed over all steps of all ranks and divided by their summed windows.
+ * summed over the steps of all ranks and divided by their summed windows. Prefill and decode have
+ * different limits, so where a trace holds several kinds of step, that counts which takes most of
+ * the time.
  */
 final class Verdict {
 
@@ -25,9 +29,26 @@ final class Verdict {
 
   private Verdict() {}
 
+  /** The kind of step that takes most of the time; null without steps. */
+  static StepKind kind(List<Rank> ranks) {
+    Map<StepKind, Long> windows = new EnumMap<>(StepKind.class);
+    for (Rank rank : ranks) {
+      rank.steps().forEach(step -> windows.merge(step.kind(), step.windowNs(), Long::sum));
+    }
+    return windows.entrySet().stream()
+        .max(Map.Entry.comparingByValue())
+        .map(Map.Entry::getKey)
+        .orElse(null);
+  }
+
   /** All candidates, the largest first. */
   static List<Share> shares(List<Rank> ranks) {
-    List<StepTime> steps = ranks.stream().flatMap(rank -> rank.steps().stream()).toList();
+    StepKind kind = kind(ranks);
+    List<StepTime> steps =
+        ranks.stream()
+            .flatMap(rank -> rank.steps().stream())
+            .filter(step -> step.kind() == kind)
+            .toList();
     double window = steps.stream().mapToLong(StepTime::windowNs).sum();
     List<Share> shares = new ArrayList<>();
     if (window == 0) {

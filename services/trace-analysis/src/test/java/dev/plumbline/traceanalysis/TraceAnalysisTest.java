@@ -91,6 +91,25 @@ class TraceAnalysisTest {
   }
 
   @Test
+  void theKindOfStepThatTakesMostOfTheTimeIsJudged() {
+    TraceReport report =
+        analyse(
+            new TraceJson()
+                .annotation("execute_context_1(64)_generation_0(0)", "0", "10", 5)
+                .call("cudaLaunchKernel", "1", "1", 5, 1)
+                .kernel("flash_fwd_kernel", "20", "30", 7, 1)
+                .annotation("execute_context_0(0)_generation_1(1)", "60", "10", 5)
+                .call("cudaGraphLaunch", "61", "1", 5, 2)
+                .kernel("a_gemm", "70", "60", 7, 2)
+                .kernel("rms_norm_kernel", "130", "40", 7, 2)
+                .input("t"));
+    // Prefill has 30 of its 50 µs in attention, decode 60 of 100 in GEMM.
+    assertThat(report.bottleneck().component()).isEqualTo("gemm");
+    assertThat(report.bottleneck().share()).isEqualTo(0.6);
+    assertThat(report.stepSummary().kinds()).hasSize(2);
+  }
+
+  @Test
   void idleCauses() {
     Rank rank =
         rank(
@@ -385,7 +404,7 @@ class TraceAnalysisTest {
     TraceReport report =
         analyse(twoGraphSteps().kernel("odd<script>&", "41", "1", 7, 12).input("rank0.json"));
     String text = TraceText.render(report);
-    assertThat(text).startsWith("all_reduce takes 29.6 % of the step time");
+    assertThat(text).startsWith("all_reduce takes 29.6 % of the decode step time");
     assertThat(text)
         .contains("decode steps: 2, batch 4", "all_reduce", "Integrity", "odd<script>&");
     String html = TraceHtml.render(report);
