@@ -236,6 +236,9 @@ public final class RemoteJob {
     try {
       return Optional.of(look(offset));
     } catch (HostException e) {
+      if (Thread.currentThread().isInterrupted()) {
+        return Optional.empty();
+      }
       if (!isConnection(e) || System.nanoTime() - giveUpNanos > 0) {
         throw e;
       }

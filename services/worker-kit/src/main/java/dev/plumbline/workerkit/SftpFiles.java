@@ -3,6 +3,7 @@ package dev.plumbline.workerkit;
 import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.InterruptedIOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.time.Duration;
@@ -160,6 +161,9 @@ final class SftpFiles {
   private static HostException failed(String what, ClientSession session, IOException e) {
     if (e instanceof SftpException told) {
       return refused(what, told);
+    }
+    if (e instanceof InterruptedIOException) {
+      return SshConnection.interrupted(what, e);
     }
     return session.isOpen()
         ? new HostException(HostException.FAILED, what + e.getMessage(), true, e)

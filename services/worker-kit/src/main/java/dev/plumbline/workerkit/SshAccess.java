@@ -3,6 +3,7 @@ package dev.plumbline.workerkit;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.InterruptedIOException;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;
@@ -104,6 +105,9 @@ final class SshAccess implements HostAccess {
       }
       return new Exec(exit, CommandText.output(out.text(program)), err.text(program));
     } catch (IOException e) {
+      if (e instanceof InterruptedIOException) {
+        throw SshConnection.interrupted(program, e);
+      }
       if (!session.isOpen()) {
         throw lost(program, e);
       }

@@ -1,6 +1,7 @@
 package dev.plumbline.workerkit;
 
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
@@ -158,7 +159,16 @@ final class SshConnection implements AutoCloseable {
         cause);
   }
 
+  /** For a thread that was interrupted; it stays marked as such. */
+  static HostException interrupted(String what, IOException e) {
+    Thread.currentThread().interrupt();
+    return new HostException(HostException.CANCELLED, what + " was interrupted", true, e);
+  }
+
   private HostException unreachable(IOException e) {
+    if (e instanceof InterruptedIOException) {
+      return interrupted("connecting to host '" + entry.name() + "'", e);
+    }
     Throwable root = e;
     while (root.getCause() != null && root.getCause() != root) {
       root = root.getCause();
