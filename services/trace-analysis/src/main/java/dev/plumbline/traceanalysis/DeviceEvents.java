@@ -14,6 +14,9 @@ final class DeviceEvents {
   static final int MEMCPY = 1;
   static final int MEMSET = 2;
 
+  private static final long OVERFLOW_NS = 100_000_000;
+  private static final int OVERFLOW_COVERS = 8;
+
   private int count;
   private long[] starts = new long[256];
   private long[] durations = new long[256];
@@ -79,6 +82,39 @@ final class DeviceEvents {
       collectives = new CollectiveArgs[count];
       Arrays.setAll(collectives, i -> unsorted[order[i]]);
     }
+  }
+
+  /**
+   * Shortens durations that overflowed: ROCm has written seconds for a kernel of microseconds. Such
+   * an event covers many later ones of its own stream, which no real one does (programmatic
+   * dependent launch overlaps with the next one only); it is taken to end where the next one
+   * starts.
+   *
+   * @return how many
+   */
+  long clipOverflows() {
+    long clipped = 0;
+    for (int i = 0; i < count; i++) {
+      if (durations[i] > OVERFLOW_NS) {
+        int next = nextOfStream(i, 1);
+        if (next >= 0 && nextOfStream(i, OVERFLOW_COVERS) >= 0) {
+          durations[i] = starts[next] - starts[i];
+          clipped++;
+        }
+      }
+    }
+    return clipped;
+  }
+
+  /** The n-th later event of the same stream that lies inside event i; −1 if there is none. */
+  private int nextOfStream(int i, int n) {
+    int left = n;
+    for (int j = i + 1; j < count && starts[j] < end(i); j++) {
+      if (streams[j] == streams[i] && end(j) <= end(i) && --left == 0) {
+        return j;
+      }
+    }
+    return -1;
   }
 
   int count() {

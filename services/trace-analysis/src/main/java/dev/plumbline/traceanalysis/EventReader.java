@@ -129,6 +129,10 @@ final class EventReader {
   /** Brings the columns into order of time; nothing is read afterwards. */
   void finish() {
     device.sort();
+    long clipped = device.clipOverflows();
+    if (clipped > 0) {
+      bad.merge("clipped-duration", clipped, Long::sum);
+    }
     calls.sort();
     annotations.sort();
   }

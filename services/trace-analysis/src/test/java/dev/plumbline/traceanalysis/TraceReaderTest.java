@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -195,10 +196,25 @@ class TraceReaderTest {
     assertThat(names(trace)).containsExactly("a", "b");
     assertThat(trace.eventsBad())
         .containsOnly(
-            java.util.Map.entry("zero-time", 2L),
-            java.util.Map.entry("negative-duration", 1L),
-            java.util.Map.entry("absurd-duration", 1L),
-            java.util.Map.entry("unreadable", 2L));
+            Map.entry("zero-time", 2L),
+            Map.entry("negative-duration", 1L),
+            Map.entry("absurd-duration", 1L),
+            Map.entry("unreadable", 2L));
+  }
+
+  @Test
+  void aDurationThatOverflowedEndsWhereTheNextEventStarts() {
+    TraceJson json = new TraceJson().kernel("fmha", "100", "1600000", 7, 1);
+    for (int i = 1; i <= 10; i++) {
+      json.kernel("k", Integer.toString(100 + 30 * i), "5", 7, i);
+    }
+    // A long kernel on another stream that covers the same ones is real.
+    json.kernel("nccl", "90", "1600000", 8, 99);
+    Trace trace = TraceJson.read(json.text());
+    assertThat(trace.eventsBad()).containsOnly(Map.entry("clipped-duration", 1L));
+    assertThat(trace.events().duration(0)).isEqualTo(1_600_000_000);
+    assertThat(trace.events().duration(1)).isEqualTo(30_000);
+    assertThat(trace.events().count()).isEqualTo(12);
   }
 
   @ParameterizedTest
