@@ -1,13 +1,10 @@
 package dev.plumbline.standalone;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.node.ObjectNode;
-import com.fasterxml.jackson.dataformat.yaml.YAMLFactory;
 import dev.plumbline.schemas.CampaignRequestReader;
 import dev.plumbline.schemas.Json;
+import dev.plumbline.schemas.campaign.CampaignCancelRequested;
 import dev.plumbline.schemas.campaign.CampaignRequest;
+import dev.plumbline.schemas.campaign.CampaignRequested;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -77,46 +74,39 @@ final class RunCommand implements Callable<Integer> {
     throw UserError.badInput("There is no file " + file + ".");
   }
 
-  private CampaignRequest request(String text) throws IOException {
-    ObjectMapper yaml = new ObjectMapper(new YAMLFactory());
-    JsonNode tree;
-    try {
-      tree = yaml.readTree(withVariables(text, System.getenv()));
-    } catch (JsonProcessingException e) {
-      String where =
-          e.getLocation() == null
-              ? ""
-              : " line " + e.getLocation().getLineNr() + ", column " + e.getLocation().getColumnNr();
-      throw UserError.badInput(
-          file + where + ": not valid YAML or JSON: " + e.getOriginalMessage().lines().findFirst().orElse(""));
-    }
-    if (!(tree instanceof ObjectNode request)) {
-      throw UserError.badInput(file + ": a request is an object with the fields of CampaignRequested.");
-    }
-    if (campaignId != null) {
-      request.put("campaignId", campaignId);
-    }
-    if (host != null) {
-      request.put("host", host);
-    }
-    if (allowNoGpu) {
-      request.put("allowNoGpu", true);
-    }
-    return read(Json.mapper().writeValueAsBytes(request), file);
+  /** The file's request with the options of the command line put over it. */
+  private CampaignRequest request(String text) {
+    CampaignRequest request =
+        valid(CampaignRequestReader.readYaml(withVariables(text, System.getenv())), file);
+    return switch (request) {
+      case CampaignRequested r ->
+          new CampaignRequested(
+              campaignId == null ? r.campaignId() : campaignId,
+              host == null ? r.host() : host,
+              r.service(),
+              r.plan(),
+              r.deadlines(),
+              r.allowNoGpu() || allowNoGpu,
+              r.requestedBy(),
+              r.labels());
+      case CampaignCancelRequested cancel ->
+          throw UserError.badInput(
+              file + " cancels a campaign; use `plumbline cancel " + cancel.campaignId() + "`.");
+    };
   }
 
   /** Reads a request as strictly as the coordinator does. */
   static CampaignRequest readJson(Path file) throws IOException {
-    return read(Files.readAllBytes(file), file);
+    return valid(CampaignRequestReader.read(Files.readAllBytes(file), Map.of()), file);
   }
 
-  private static CampaignRequest read(byte[] json, Path file) {
-    return switch (CampaignRequestReader.read(json, Map.of())) {
-      case CampaignRequestReader.Result.Valid(CampaignRequest request) -> request;
-      case CampaignRequestReader.Result.Invalid invalid ->
+  private static CampaignRequest valid(CampaignRequestReader.Result result, Path file) {
+    return switch (result) {
+      case CampaignRequestReader.Valid(CampaignRequest request) -> request;
+      case CampaignRequestReader.Invalid invalid ->
           throw UserError.badInput(file + " is not a valid request:", invalid.faults());
-      case CampaignRequestReader.Result.Undecodable(String reason) ->
-          throw UserError.badInput(file + ": " + reason);
+      case CampaignRequestReader.Undecodable(String reason) ->
+          throw UserError.badInput(file + " " + reason);
     };
   }
 
