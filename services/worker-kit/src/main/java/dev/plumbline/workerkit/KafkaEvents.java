@@ -3,6 +3,7 @@ package dev.plumbline.workerkit;
 import dev.plumbline.schemas.CloudEvent;
 import dev.plumbline.schemas.Json;
 import dev.plumbline.schemas.event.CampaignEvent;
+import dev.plumbline.schemas.event.StepEvent;
 import io.smallrye.reactive.messaging.kafka.api.OutgoingKafkaRecordMetadata;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.inject.Inject;
@@ -26,7 +27,7 @@ import org.eclipse.microprofile.reactive.messaging.OnOverflow;
 class KafkaEvents implements Events {
 
   private final Emitter<byte[]> emitter;
-  private final String source;
+  private final String service;
 
   @Inject
   KafkaEvents(
@@ -34,14 +35,14 @@ class KafkaEvents implements Events {
           Emitter<byte[]> emitter,
       @ConfigProperty(name = "quarkus.application.name", defaultValue = "worker") String service) {
     this.emitter = emitter;
-    this.source = "/plumbline/" + service;
+    this.service = service;
   }
 
   @Override
   public CompletionStage<Void> publish(CampaignEvent event) {
     CompletableFuture<Void> stored = new CompletableFuture<>();
     CloudEvent envelope =
-        new CloudEvent(event.id(), source, event.kind(), event.campaignId(), event.at());
+        new CloudEvent(event.id(), source(event), event.kind(), event.campaignId(), event.at());
     RecordHeaders headers = new RecordHeaders();
     envelope.headers().forEach(headers::add);
     emitter.send(
@@ -61,6 +62,12 @@ class KafkaEvents implements Events {
                     .withHeaders(headers)
                     .build()));
     return stored;
+  }
+
+  /** The worker that says it, wherever it runs. */
+  private String source(CampaignEvent event) {
+    boolean worker = event instanceof StepEvent step && step.step().worker() != null;
+    return "/plumbline/" + (worker ? ((StepEvent) event).step().worker().id() : service);
   }
 
   private static Throwable translate(CampaignEvent event, Throwable failure) {

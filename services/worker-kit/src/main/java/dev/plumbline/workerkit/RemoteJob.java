@@ -64,6 +64,7 @@ public final class RemoteJob {
   private boolean timedOut;
 
   /** The state, and output that was written before the state was looked at. */
+  @SuppressWarnings("ArrayRecordComponent") // Never compared.
   private record Look(State state, byte[] output) {}
 
   private RemoteJob(HostAccess host, String directory, Duration limit) {
@@ -249,7 +250,7 @@ public final class RemoteJob {
   private Look look(long from) throws HostException {
     String answer = call("look", CALL, List.of(Long.toString(from)));
     String[] parts = answer.split("\\R", 2);
-    String[] words = parts[0].split(" ");
+    String[] words = parts[0].split(" ", -1);
     try {
       State state = State.valueOf(words[0]);
       if (state == State.DONE) {

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 class RemoteJobIT {
 
-  private static final Duration LIMIT = Duration.ofSeconds(120);
+  private static final Duration LIMIT = Duration.ofMinutes(2);
   private static final Duration POLL = Duration.ofMillis(50);
 
   @TempDir Path folder;

@@ -1,5 +1,6 @@
 package dev.plumbline.workerkit;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.awaitility.Awaitility.await;
@@ -122,13 +123,15 @@ class SshFaultsIT {
 
   @Test
   void somethingThatIsNotSshIsUnreachable() throws Exception {
-    try (ServerSocket other = new ServerSocket(0, 5, InetAddress.getByName("127.0.0.1"));
+    try (ServerSocket other = new ServerSocket(0, 5, InetAddress.getLoopbackAddress());
         TestSshHost server = new TestSshHost(folder)) {
       Thread.ofVirtual()
           .start(
               () -> {
                 try (var client = other.accept()) {
-                  client.getOutputStream().write("HTTP/1.1 400 Bad Request\r\n\r\n".getBytes());
+                  client
+                      .getOutputStream()
+                      .write("HTTP/1.1 400 Bad Request\r\n\r\n".getBytes(UTF_8));
                 } catch (java.io.IOException e) {
                   throw new java.io.UncheckedIOException(e);
                 }

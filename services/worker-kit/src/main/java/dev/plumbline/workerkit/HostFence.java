@@ -1,0 +1,45 @@
+package dev.plumbline.workerkit;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.plumbline.schemas.Json;
+import dev.plumbline.schemas.command.Job;
+import java.io.IOException;
+import java.io.InputStream;
+
+/** The fencing token on the host itself: who was leased the host before must not touch it now. */
+public final class HostFence {
+
+  private HostFence() {}
+
+  /**
+   * Looks at {@code <workDir>/lease.json}; without that file, or without a token in the job, there
+   * is nothing to refuse.
+   *
+   * @throws StepFailure with code {@code refused} when the token on the host is newer than the
+   *     job's, or cannot be read
+   */
+  public static void check(HostAccess host, Job job) throws HostException, StepFailure {
+    String path = host.workDir() + "/lease.json";
+    if (job.token() == null || host.stat(path).isEmpty()) {
+      return;
+    }
+    JsonNode token;
+    try (InputStream in = host.read(path)) {
+      token = Json.mapper().readTree(in.readAllBytes()).path("token");
+    } catch (IOException e) {
+      throw new StepFailure(
+          "refused",
+          "the lease %s on host '%s' cannot be read: %s"
+              .formatted(path, host.entry().name(), e.getMessage()),
+          true,
+          e);
+    }
+    if (token.asLong() > job.token()) {
+      throw new StepFailure(
+          "refused",
+          "host '%s' was leased anew: the token there is %d, ours is %d"
+              .formatted(host.entry().name(), token.asLong(), job.token()),
+          false);
+    }
+  }
+}
