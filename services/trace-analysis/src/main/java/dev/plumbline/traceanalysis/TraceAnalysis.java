@@ -62,7 +62,10 @@ public final class TraceAnalysis {
             reports,
             CollectiveMatch.of(ranks),
             StepStatistics.of(reports),
-            Verdict.bottleneck(withWork.isEmpty() ? reports : withWork, shares),
+            Verdict.bottleneck(
+                withWork.isEmpty() ? reports : withWork,
+                shares,
+                ranks.stream().anyMatch(rank -> rank.trace().metadata().withStack())),
             Gains.of(shares));
     return new Dated(report, recordedAt(ranks));
   }

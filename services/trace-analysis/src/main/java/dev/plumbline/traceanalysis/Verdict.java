@@ -79,14 +79,19 @@ final class Verdict {
     return camelCase.replaceAll("([A-Z])", "_$1").toLowerCase(Locale.ROOT);
   }
 
-  static Bottleneck bottleneck(List<Rank> ranks, List<Share> shares) {
+  /**
+   * The verdict and what speaks against it.
+   *
+   * @param stacks Python stacks were recorded, which slows the host
+   */
+  static Bottleneck bottleneck(List<Rank> ranks, List<Share> shares, boolean stacks) {
     if (shares.isEmpty()) {
       return new Bottleneck(
           null, null, 0, 0, "inconclusive", List.of("there is no device time to attribute"));
     }
     Share first = shares.getFirst();
     double margin = first.share - (shares.size() > 1 ? shares.get(1).share : 0);
-    List<String> reasons = reasons(ranks, shares, first, margin);
+    List<String> reasons = reasons(ranks, shares, first, margin, stacks);
     return new Bottleneck(
         first.name,
         first.deviceClass,
@@ -97,7 +102,7 @@ final class Verdict {
   }
 
   private static List<String> reasons(
-      List<Rank> ranks, List<Share> shares, Share first, double margin) {
+      List<Rank> ranks, List<Share> shares, Share first, double margin, boolean stacks) {
     List<String> reasons = new ArrayList<>();
     if (margin < LEAST_MARGIN) {
       reasons.add(
@@ -116,6 +121,12 @@ final class Verdict {
     }
     if (first.name.equals("idle:graph_internal")) {
       reasons.add("gaps inside a replayed graph may come from the recording itself");
+    }
+    if (stacks && first.name.equals("idle:host_bound")) {
+      reasons.add("the profiler recorded Python stacks, which slows the host");
+    }
+    if (first.deviceClass.equals("idle") && ranks.stream().allMatch(r -> r.steps().size() == 1)) {
+      reasons.add("only one step was recorded, which may hold the start of the profiler");
     }
     return List.copyOf(reasons);
   }

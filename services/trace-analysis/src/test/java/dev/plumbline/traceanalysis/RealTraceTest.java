@@ -1,9 +1,11 @@
 package dev.plumbline.traceanalysis;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.plumbline.schemas.Json;
+import dev.plumbline.schemas.trace.Component;
 import dev.plumbline.schemas.trace.StepKind;
 import dev.plumbline.schemas.trace.TraceReport;
 import dev.plumbline.schemas.trace.TraceReport.ExposedTimes;
@@ -140,6 +142,30 @@ class RealTraceTest {
     }
     assertThat(report.collectives().straggler()).isEqualTo(new TraceReport.Straggler(1, 1.0));
     assertThat(report.bottleneck().component()).isEqualTo("all_reduce");
+  }
+
+  /** Times that were worked out by hand from this file when the formats were studied, in ms. */
+  @Test
+  void componentsOfARealDecodeStepOfAMixtureOfExperts() {
+    Rank rank =
+        analyse(SharedData.file("traces/tracelens/vllm-decode-full-graph/graph_execution.json.gz"))
+            .ranks()
+            .getFirst();
+    Map<Component, Double> expected =
+        Map.of(
+            Component.MOE_GEMM, 7.03,
+            Component.GEMM, 1.23,
+            Component.ATTENTION, 0.72,
+            Component.NORM, 0.33,
+            Component.MOE_ROUTING, 0.63,
+            Component.KV_CACHE, 0.14,
+            Component.ROPE, 0.15,
+            Component.MEMCPY, 0.043);
+    Map<Component, Double> found = new TreeMap<>();
+    rank.components().forEach(c -> found.put(c.component(), c.exposedNs() / 1e6));
+    expected.forEach(
+        (component, ms) ->
+            assertThat(found.get(component)).as(component.id()).isCloseTo(ms, within(0.01)));
   }
 
   /** Rows of public traces: another program computed them from the same definitions. */

@@ -371,6 +371,11 @@ class TraceAnalysisTest {
         .filteredOn(gain -> gain.component().equals("gemm"))
         .first()
         .satisfies(gain -> assertThat(gain.note()).contains("gains nothing"));
+
+    TraceReport slowed = analyse(trace.metadata("\"with_stack\": 1").input("h"));
+    assertThat(slowed.bottleneck().verdict()).isEqualTo("inconclusive");
+    assertThat(slowed.bottleneck().reasons())
+        .containsExactly("the profiler recorded Python stacks, which slows the host");
   }
 
   @Test
