@@ -120,6 +120,8 @@ put() {
 
 tick() {
   dir=$1
+  # Its folder is gone: whoever removed it has no use for the switch any more.
+  [ -s "$dir/ttl" ] && [ -s "$dir/period" ] || return 3
   [ -e "$dir/disarmed" ] && return 3
   [ -e "$dir/fired" ] && return 3
   ttl=$(cat "$dir/ttl") period=$(cat "$dir/period")

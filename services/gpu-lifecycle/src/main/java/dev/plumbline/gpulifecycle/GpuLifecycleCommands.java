@@ -62,7 +62,7 @@ public class GpuLifecycleCommands {
     this.hosts = hosts;
     this.leases = leases;
     Settings settings = config.settings();
-    HttpClient client = HttpClient.newBuilder().connectTimeout(settings.toolTimeout()).build();
+    HttpClient client = HttpEndPoint.client(settings.toolTimeout());
     EndPoint.Source endPoints = url -> HttpEndPoint.at(client, url);
     this.renewal = new LeaseRenewal(hosts::connect, settings, clock, Thread::sleep);
     this.inspecting = new Inspecting(settings, clock, hosts::connect, endPoints);

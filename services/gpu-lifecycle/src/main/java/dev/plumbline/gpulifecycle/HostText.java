@@ -5,6 +5,8 @@ import dev.plumbline.schemas.host.GpuState;
 import dev.plumbline.schemas.host.HostSnapshot;
 import dev.plumbline.schemas.host.Reading;
 import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /** A host snapshot for people, at most 100 columns wide for usual names. */
@@ -19,14 +21,12 @@ public final class HostText {
     if (snapshot.gpus().isEmpty()) {
       text.append("  no GPU: ").append(snapshot.noGpuReason()).append('\n');
     } else {
-      GpuState first = snapshot.gpus().getFirst();
-      text.append("  driver ").append(or(first.driver(), "unknown")).append("\n\n");
-      line(text, "GPU", "name", "memory MiB", "util", "SM MHz", "temp", "power W", "throttle");
+      models(text, snapshot);
+      line(text, "GPU", "memory MiB", "util %", "SM MHz", "temp C", "power W", "throttle");
       for (GpuState gpu : snapshot.gpus()) {
         line(
             text,
             gpu.index() == null ? "?" : gpu.index().toString(),
-            gpu.name(),
             number(gpu.memoryUsedMiB()) + " / " + number(gpu.memoryTotalMiB()),
             number(gpu.utilizationPercent()),
             number(gpu.smClockMhz()),
@@ -49,6 +49,19 @@ public final class HostText {
       text.append('\n');
     }
     return text.toString();
+  }
+
+  /** The kinds of GPU, each with how many there are. */
+  private static void models(StringBuilder text, HostSnapshot snapshot) {
+    Map<String, Long> models =
+        snapshot.gpus().stream()
+            .collect(
+                Collectors.groupingBy(
+                    gpu -> or(gpu.name(), "GPU of unknown name") + ", driver " + gpu.driver(),
+                    TreeMap::new,
+                    Collectors.counting()));
+    models.forEach((model, count) -> text.append("  %d × %s%n".formatted(count, model)));
+    text.append('\n');
   }
 
   private static void identity(StringBuilder text, GpuState gpu) {
@@ -84,7 +97,7 @@ public final class HostText {
   }
 
   private static void line(StringBuilder text, Object... cells) {
-    text.append(String.format(Locale.ROOT, "  %-3s  %-30s %17s %5s %7s %5s %11s  %s%n", cells));
+    text.append(String.format(Locale.ROOT, "  %-3s  %17s  %6s  %6s  %6s  %11s  %s%n", cells));
   }
 
   private static String number(Reading reading) {

@@ -33,6 +33,14 @@ final class HttpEndPoint implements EndPoint {
     this.base = base;
   }
 
+  /** A client for inference servers: some of them stumble over an offer of HTTP/2. */
+  static HttpClient client(Duration connectTimeout) {
+    return HttpClient.newBuilder()
+        .version(HttpClient.Version.HTTP_1_1)
+        .connectTimeout(connectTimeout)
+        .build();
+  }
+
   /**
    * @param url base URL without {@code /v1}
    * @throws IOException with one sentence when it is no such URL

@@ -137,7 +137,7 @@ class LocalHostIT {
   }
 
   private EndPoint.Source endPoints() {
-    HttpClient client = HttpClient.newHttpClient();
+    HttpClient client = HttpEndPoint.client(Duration.ofSeconds(5));
     return url -> HttpEndPoint.at(client, url);
   }
 

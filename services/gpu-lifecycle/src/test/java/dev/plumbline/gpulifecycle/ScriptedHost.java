@@ -196,6 +196,11 @@ final class ScriptedHost implements HostAccess {
         fired = false;
         return out("watchdog\n");
       }
+      case "renew" -> {
+        if (fired) {
+          return failed(44, "fired\n", "");
+        }
+      }
       case "disarm" -> deeds.add("disarm");
       case "lease" -> deeds.add("lease " + arguments.get(2) + " " + arguments.get(3));
       default -> {}

@@ -43,8 +43,13 @@ final class LiveProfile {
   private final HttpClient client;
   private final Clock clock;
 
-  LiveProfile(HttpClient client, Clock clock) {
-    this.client = client;
+  LiveProfile(Duration connectTimeout, Clock clock) {
+    // Some inference servers stumble over an offer of HTTP/2.
+    this.client =
+        HttpClient.newBuilder()
+            .version(HttpClient.Version.HTTP_1_1)
+            .connectTimeout(connectTimeout)
+            .build();
     this.clock = clock;
   }
 

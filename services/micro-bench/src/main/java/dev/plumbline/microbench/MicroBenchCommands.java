@@ -9,7 +9,6 @@ import dev.plumbline.workerkit.StepFailure;
 import dev.plumbline.workerkit.StepRunner;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.inject.Inject;
-import java.net.http.HttpClient;
 import java.time.Clock;
 import java.util.concurrent.CompletionStage;
 import org.eclipse.microprofile.reactive.messaging.Incoming;
@@ -28,8 +27,7 @@ public class MicroBenchCommands {
     this.runner = runner;
     this.hosts = hosts;
     this.microBench = new MicroBench(config.toolTimeout(), clock);
-    HttpClient client = HttpClient.newBuilder().connectTimeout(config.connectTimeout()).build();
-    this.capture = new TraceCapture(new LiveProfile(client, clock), clock);
+    this.capture = new TraceCapture(new LiveProfile(config.connectTimeout(), clock), clock);
   }
 
   @Incoming("micro-bench-commands")

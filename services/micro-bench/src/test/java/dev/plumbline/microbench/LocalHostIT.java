@@ -24,7 +24,6 @@ import dev.plumbline.workerkit.StepFailure;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.http.HttpClient;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
@@ -241,7 +240,7 @@ class LocalHostIT {
     MicroSpec micro = new MicroSpec("cpu", null, null, 1, 30.0, List.of(copy("a", 4)));
     TraceCapture capture =
         new TraceCapture(
-            new LiveProfile(HttpClient.newHttpClient(), Clock.systemUTC()), Clock.systemUTC());
+            new LiveProfile(Duration.ofSeconds(5), Clock.systemUTC()), Clock.systemUTC());
     assertThatThrownBy(
             () ->
                 capture.run(
@@ -292,7 +291,7 @@ class LocalHostIT {
       throws StepFailure, InterruptedException {
     Job job = job(Step.LIVE_TRACE, 1);
     return new TraceCapture(
-            new LiveProfile(HttpClient.newHttpClient(), Clock.systemUTC()), Clock.systemUTC())
+            new LiveProfile(Duration.ofSeconds(5), Clock.systemUTC()), Clock.systemUTC())
         .run(
             host,
             new Command.CaptureTrace(
