@@ -1,13 +1,9 @@
 package dev.plumbline.workerkit;
 
 import java.io.ByteArrayOutputStream;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Base64;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -48,28 +44,22 @@ public final class RemoteJob {
   private static final int CANCEL_TRIES = 4;
   private static final int STDERR_BYTES = 4000;
 
-  /** As in job.sh. */
-  private static final int CHUNK_BYTES = 262144;
-
   private static final Pattern NAME = Pattern.compile("[A-Za-z0-9_][A-Za-z0-9._-]*");
   private static final Pattern ATTEMPT = Pattern.compile("(.+)-([0-9]{1,4})");
-  private static final String SCRIPT = script();
 
   private final HostAccess host;
   private final String directory;
+  private final JobScript script;
   private final Duration limit;
   private final ByteArrayOutputStream line = new ByteArrayOutputStream();
   private long offset;
   private OptionalInt exit = OptionalInt.empty();
   private boolean timedOut;
 
-  /** The state, and output that was written before the state was looked at. */
-  @SuppressWarnings("ArrayRecordComponent") // Never compared.
-  private record Look(State state, byte[] output) {}
-
   private RemoteJob(HostAccess host, String directory, Duration limit) {
     this.host = host;
     this.directory = directory;
+    this.script = new JobScript(host, directory);
     this.limit = limit;
   }
 
@@ -98,7 +88,7 @@ public final class RemoteJob {
     // Claimed by name: when the answer is lost, asking again attaches.
     for (int attempt = 1; ; attempt++) {
       try {
-        job.call("start", CALL, arguments);
+        job.script.call("start", CALL, arguments);
         return job;
       } catch (HostException e) {
         if (!e.retryable() || attempt == START_TRIES) {
@@ -142,9 +132,9 @@ public final class RemoteJob {
       if (cancelled.getAsBoolean() || Thread.currentThread().isInterrupted()) {
         throw cancelAndSay();
       }
-      Optional<Look> seen = tryLook(giveUp);
+      Optional<JobScript.Look> seen = tryLook(giveUp);
       seen.ifPresent(look -> deliver(look.output(), stdoutLine));
-      boolean more = seen.isPresent() && seen.get().output().length == CHUNK_BYTES;
+      boolean more = seen.isPresent() && seen.get().full();
       if (seen.isPresent() && !more && ended(seen.get().state(), System.nanoTime() - begin)) {
         if (line.size() > 0) {
           deliverRest(stdoutLine);
@@ -166,7 +156,7 @@ public final class RemoteJob {
   public void cancel() throws HostException {
     for (int attempt = 1; ; attempt++) {
       try {
-        call("cancel", CANCEL_CALL, List.of());
+        script.call("cancel", CANCEL_CALL, List.of());
         return;
       } catch (HostException e) {
         if (!isConnection(e) || attempt == CANCEL_TRIES) {
@@ -233,7 +223,7 @@ public final class RemoteJob {
   }
 
   /** Empty when the connection failed and there is still time to make a new one. */
-  private Optional<Look> tryLook(long giveUpNanos) throws HostException {
+  private Optional<JobScript.Look> tryLook(long giveUpNanos) throws HostException {
     try {
       return Optional.of(look(offset));
     } catch (HostException e) {
@@ -247,24 +237,11 @@ public final class RemoteJob {
     }
   }
 
-  private Look look(long from) throws HostException {
-    String answer = call("look", CALL, List.of(Long.toString(from)));
-    String[] parts = answer.split("\\R", 2);
-    String[] words = parts[0].split(" ", -1);
-    try {
-      State state = State.valueOf(words[0]);
-      if (state == State.DONE) {
-        exit = OptionalInt.of(Integer.parseInt(words[1]));
-        timedOut = words.length > 2;
-      }
-      return new Look(state, Base64.getMimeDecoder().decode(parts.length < 2 ? "" : parts[1]));
-    } catch (IllegalArgumentException | ArrayIndexOutOfBoundsException e) {
-      throw new HostException(
-          HostException.FAILED,
-          "the host's answer about job %s makes no sense: %s".formatted(directory, parts[0]),
-          true,
-          e);
-    }
+  private JobScript.Look look(long from) throws HostException {
+    JobScript.Look seen = script.look(from);
+    exit = seen.exit();
+    timedOut = seen.timedOut();
+    return seen;
   }
 
   private void deliver(byte[] output, Consumer<String> stdoutLine) {
@@ -284,24 +261,6 @@ public final class RemoteJob {
     String text = line.toString(StandardCharsets.UTF_8);
     line.reset();
     stdoutLine.accept(text);
-  }
-
-  private String call(String action, Duration timeout, List<String> arguments)
-      throws HostException {
-    List<String> argv =
-        new ArrayList<>(List.of("env", "JOB_SCRIPT=" + SCRIPT, "sh", "-c", "eval \"$JOB_SCRIPT\""));
-    argv.addAll(List.of("plumbline-job", action, directory));
-    argv.addAll(arguments);
-    Exec done = host.exec(argv, timeout);
-    if (done.ok()) {
-      return done.stdout();
-    }
-    boolean unknown = done.exit().isEmpty();
-    throw new HostException(
-        unknown ? HostException.LOST : HostException.FAILED,
-        "cannot %s job %s on host '%s': %s"
-            .formatted(action, directory, host.entry().name(), done.complaint()),
-        unknown);
   }
 
   private HostException lost(String what) {
@@ -335,14 +294,6 @@ public final class RemoteJob {
     } catch (InterruptedException e) {
       // Seen at the next look at the cancellation.
       Thread.currentThread().interrupt();
-    }
-  }
-
-  private static String script() {
-    try (InputStream in = RemoteJob.class.getResourceAsStream("job.sh")) {
-      return new String(in.readAllBytes(), StandardCharsets.UTF_8);
-    } catch (IOException e) {
-      throw new UncheckedIOException("job.sh is missing in the jar", e);
     }
   }
 }

@@ -104,7 +104,8 @@ final class StepRun implements StepContext {
     if (why == null) {
       return failed(code, reason, retryable);
     }
-    boolean says = code.equals(why.code()) || code.equals("interrupted");
+    // These only repeat that the work was asked to end.
+    boolean says = List.of(why.code(), "interrupted", HostException.CANCELLED).contains(code);
     String all = says ? why.reason() : why.reason() + "; the work ended with: " + reason;
     return failed(why.code(), all, why.retryable());
   }
