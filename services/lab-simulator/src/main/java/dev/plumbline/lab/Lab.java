@@ -173,7 +173,7 @@ public final class Lab implements AutoCloseable {
                 60.0),
             new Plan(
                 new LoadSpec(
-                    List.of(1, 32, 64, 128, 192), null, null, null, 32, 24, "chat", 60.0, null),
+                    List.of(1, 32, 64, 128, 192), null, null, null, 32, 48, "chat", 60.0, null),
                 new MicroSpec("cuda", scenario.gpus().count(), null, 20, null, operations),
                 new TraceSpec(true, true, 1, 10, profileDir().toString(), null),
                 null,

@@ -107,7 +107,8 @@ final class Probe implements ControlServer.Tool {
       for (int i = 0; i < operations.size(); i++) {
         MicroOperation operation = operations.get(i);
         ObjectNode result = Json.mapper().valueToTree(truth.measure(operation, gpus, repeats));
-        TimeUnit.MILLISECONDS.sleep(80);
+        // A real one warms up for seconds; this is long enough to be met in the middle.
+        TimeUnit.MILLISECONDS.sleep(500);
         if (!state.alive(mine)) {
           return 143; // ended by a signal
         }

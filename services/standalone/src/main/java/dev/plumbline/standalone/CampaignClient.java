@@ -25,7 +25,10 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.serialization.StringDeserializer;
 import org.apache.kafka.common.serialization.StringSerializer;
 
-/** One campaign seen from outside, through Kafka alone: publishes requests, hears what becomes of them. */
+/**
+ * One campaign seen from outside, through Kafka alone: publishes requests, hears what becomes of
+ * them.
+ */
 final class CampaignClient implements AutoCloseable {
 
   private static final Duration BROKER_LIMIT = Duration.ofSeconds(20);
@@ -38,23 +41,35 @@ final class CampaignClient implements AutoCloseable {
     producer =
         new KafkaProducer<>(
             Map.of(
-                "bootstrap.servers", bootstrap,
-                "acks", "all",
-                "enable.idempotence", true,
-                "max.block.ms", BROKER_LIMIT.toMillis(),
-                "delivery.timeout.ms", (int) BROKER_LIMIT.toMillis(),
-                "request.timeout.ms", 10_000,
-                "linger.ms", 0),
+                "bootstrap.servers",
+                bootstrap,
+                "acks",
+                "all",
+                "enable.idempotence",
+                true,
+                "max.block.ms",
+                BROKER_LIMIT.toMillis(),
+                "delivery.timeout.ms",
+                (int) BROKER_LIMIT.toMillis(),
+                "request.timeout.ms",
+                10_000,
+                "linger.ms",
+                0),
             new StringSerializer(),
             new ByteArraySerializer());
     consumer =
         new KafkaConsumer<>(
             Map.of(
-                "bootstrap.servers", bootstrap,
-                "isolation.level", "read_committed",
-                "enable.auto.commit", false,
-                "default.api.timeout.ms", (int) BROKER_LIMIT.toMillis(),
-                "auto.offset.reset", "earliest"),
+                "bootstrap.servers",
+                bootstrap,
+                "isolation.level",
+                "read_committed",
+                "enable.auto.commit",
+                false,
+                "default.api.timeout.ms",
+                (int) BROKER_LIMIT.toMillis(),
+                "auto.offset.reset",
+                "earliest"),
             new StringDeserializer(),
             new ByteArrayDeserializer());
     List<TopicPartition> partitions =

@@ -25,11 +25,16 @@ final class CampaignCommands {
 
   private abstract static class Remote implements Callable<Integer> {
 
-    @Option(names = "--url", defaultValue = Defaults.SERVER_URL, description = "Where Plumbline serves (default: ${DEFAULT-VALUE}).")
+    @Option(
+        names = "--url",
+        defaultValue = Defaults.SERVER_URL,
+        description = "Where Plumbline serves (default: ${DEFAULT-VALUE}).")
     private String url;
 
-    HttpResponse<byte[]> send(String method, String path, String accept) throws InterruptedException {
-      try (HttpClient http = HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(5)).build()) {
+    HttpResponse<byte[]> send(String method, String path, String accept)
+        throws InterruptedException {
+      try (HttpClient http =
+          HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(5)).build()) {
         HttpRequest request =
             HttpRequest.newBuilder(URI.create(url + "/api/campaigns" + path))
                 .method(method, HttpRequest.BodyPublishers.noBody())
@@ -38,16 +43,25 @@ final class CampaignCommands {
                 .build();
         HttpResponse<byte[]> response = http.send(request, HttpResponse.BodyHandlers.ofByteArray());
         if (response.statusCode() == 404) {
-          throw UserError.badInput("There is no campaign " + path.replaceFirst("^/([^/]*).*", "$1") + ".");
+          throw UserError.badInput(
+              "There is no campaign " + path.replaceFirst("^/([^/]*).*", "$1") + ".");
         }
         if (response.statusCode() >= 400) {
           throw new UserError(
               Main.FAILED,
-              url + " answered " + response.statusCode() + ": " + new String(response.body(), java.nio.charset.StandardCharsets.UTF_8));
+              url
+                  + " answered "
+                  + response.statusCode()
+                  + ": "
+                  + new String(response.body(), java.nio.charset.StandardCharsets.UTF_8));
         }
         return response;
       } catch (ConnectException e) {
-        throw new UserError(Main.FAILED, "Nothing answers at " + url + "; start `plumbline serve`, or name the place with --url.");
+        throw new UserError(
+            Main.FAILED,
+            "Nothing answers at "
+                + url
+                + "; start `plumbline serve`, or name the place with --url.");
       } catch (IOException e) {
         throw new UserError(Main.FAILED, url + " did not answer: " + e.getMessage());
       } catch (IllegalArgumentException e) {
@@ -60,7 +74,10 @@ final class CampaignCommands {
     }
   }
 
-  @Command(name = "status", description = "Shows all campaigns, or one.", mixinStandardHelpOptions = true)
+  @Command(
+      name = "status",
+      description = "Shows all campaigns, or one.",
+      mixinStandardHelpOptions = true)
   static final class Status extends Remote {
 
     @Parameters(arity = "0..1", paramLabel = "CAMPAIGN")
@@ -75,7 +92,14 @@ final class CampaignCommands {
                       send("GET", "", "application/json").body(),
                       new TypeReference<List<CampaignStatus>>() {})
               : List.of(status(id));
-      System.out.printf(Locale.ROOT, "%-32s %-12s %-11s %-14s %s%n", "CAMPAIGN", "HOST", "STATE", "STEP", "SINCE");
+      System.out.printf(
+          Locale.ROOT,
+          "%-32s %-12s %-11s %-14s %s%n",
+          "CAMPAIGN",
+          "HOST",
+          "STATE",
+          "STEP",
+          "SINCE");
       for (CampaignStatus campaign : all) {
         System.out.printf(
             Locale.ROOT,
@@ -90,7 +114,10 @@ final class CampaignCommands {
     }
   }
 
-  @Command(name = "watch", description = "Follows a campaign to its end.", mixinStandardHelpOptions = true)
+  @Command(
+      name = "watch",
+      description = "Follows a campaign to its end.",
+      mixinStandardHelpOptions = true)
   static final class Watch extends Remote {
 
     @Parameters(paramLabel = "CAMPAIGN")
@@ -111,13 +138,19 @@ final class CampaignCommands {
     }
   }
 
-  @Command(name = "report", description = "Prints the report of a campaign that has ended.", mixinStandardHelpOptions = true)
+  @Command(
+      name = "report",
+      description = "Prints the report of a campaign that has ended.",
+      mixinStandardHelpOptions = true)
   static final class Report extends Remote {
 
     @Parameters(paramLabel = "CAMPAIGN")
     private String id;
 
-    @Option(names = "--format", defaultValue = "text", description = "text or json (default: ${DEFAULT-VALUE}).")
+    @Option(
+        names = "--format",
+        defaultValue = "text",
+        description = "text or json (default: ${DEFAULT-VALUE}).")
     private String format;
 
     @Override
@@ -134,7 +167,10 @@ final class CampaignCommands {
     }
   }
 
-  @Command(name = "cancel", description = "Cancels a campaign; the server is put back first.", mixinStandardHelpOptions = true)
+  @Command(
+      name = "cancel",
+      description = "Cancels a campaign; the server is put back first.",
+      mixinStandardHelpOptions = true)
   static final class Cancel extends Remote {
 
     @Parameters(paramLabel = "CAMPAIGN")
@@ -143,7 +179,12 @@ final class CampaignCommands {
     @Override
     public Integer call() throws Exception {
       send("POST", "/" + id + "/cancel", "application/json");
-      System.err.println("Asked to cancel " + id + "; `plumbline watch " + id + "` shows when the server is back.");
+      System.err.println(
+          "Asked to cancel "
+              + id
+              + "; `plumbline watch "
+              + id
+              + "` shows when the server is back.");
       return Main.DONE;
     }
   }

@@ -10,8 +10,8 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Publishes one request and follows its campaign to the end. The first interrupt cancels the campaign and waits until
- * the server is back; the second leaves at once.
+ * Publishes one request and follows its campaign to the end. The first interrupt cancels the
+ * campaign and waits until the server is back; the second leaves at once.
  */
 final class Follow {
 
@@ -41,8 +41,7 @@ final class Follow {
           }
           case Heard.Event(CampaignRejected rejected) when rejected.conflict() -> {
             progress.end();
-            throw UserError.badInput(
-                "The request was rejected:", rejected.faults());
+            throw UserError.badInput("The request was rejected:", rejected.faults());
           }
           case Heard.Event event -> {}
         }
@@ -53,7 +52,8 @@ final class Follow {
       }
       if (interrupts.get() == 1 && !cancelAsked && request instanceof CampaignRequested) {
         cancelAsked = true;
-        progress.note("cancelling; the server is put back first (interrupt again to leave at once)");
+        progress.note(
+            "cancelling; the server is put back first (interrupt again to leave at once)");
         client.publish(
             new CampaignCancelRequested(request.campaignId(), "interrupted", "command line"));
       }

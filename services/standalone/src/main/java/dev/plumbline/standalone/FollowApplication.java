@@ -7,12 +7,16 @@ import io.quarkus.runtime.QuarkusApplication;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Keeps the services up for as long as one campaign takes. Arguments: bootstrap, request file, reports folder. */
+/**
+ * Keeps the services up for as long as one campaign takes. Arguments: bootstrap, request file,
+ * reports folder.
+ */
 public class FollowApplication implements QuarkusApplication {
 
   @Override
   public int run(String... args) throws Exception {
-    CampaignRequest request = Json.read(Files.readAllBytes(Path.of(args[1])), CampaignRequest.class);
+    CampaignRequest request =
+        Json.read(Files.readAllBytes(Path.of(args[1])), CampaignRequest.class);
     return follow(args[0], request, Path.of(args[2]));
   }
 

@@ -70,7 +70,9 @@ final class HostsCommand implements Callable<Integer> {
     @Parameters(paramLabel = "HOST", description = "Name in the inventory, or local.")
     private String host;
 
-    @Option(names = "--unit", description = "systemd unit of the server that a campaign would stop.")
+    @Option(
+        names = "--unit",
+        description = "systemd unit of the server that a campaign would stop.")
     private String unit;
 
     @Option(

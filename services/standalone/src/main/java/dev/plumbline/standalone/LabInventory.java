@@ -14,7 +14,10 @@ final class LabInventory {
 
   private LabInventory() {}
 
-  /** Writes the joint inventory into the data folder and returns where; the user's file stays as it is. */
+  /**
+   * Writes the joint inventory into the data folder and returns where; the user's file stays as it
+   * is.
+   */
   static Path write(Path data, Path usersHosts, Lab lab) throws IOException {
     ObjectMapper yaml = new ObjectMapper(new YAMLFactory());
     ObjectNode joint = (ObjectNode) yaml.readTree(lab.hostEntryYaml());

@@ -17,7 +17,8 @@ import picocli.CommandLine.Option;
 /** The load generator alone. */
 @Command(
     name = "load",
-    description = "Puts load on an OpenAI-compatible streaming server and measures it token by token.",
+    description =
+        "Puts load on an OpenAI-compatible streaming server and measures it token by token.",
     mixinStandardHelpOptions = true)
 final class LoadCommand implements Callable<Integer> {
 
@@ -52,7 +53,10 @@ final class LoadCommand implements Callable<Integer> {
   @Option(names = "--requests", description = "Requests per level.")
   private Integer requests;
 
-  @Option(names = "--duration", paramLabel = "SECONDS", description = "Length of a level, instead of --requests.")
+  @Option(
+      names = "--duration",
+      paramLabel = "SECONDS",
+      description = "Length of a level, instead of --requests.")
   private Double duration;
 
   @Option(names = "--warmup", description = "Requests before the measured window of each level.")

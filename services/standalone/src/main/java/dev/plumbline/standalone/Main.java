@@ -6,13 +6,14 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.ParameterException;
 
 /**
- * The command line. Machine output goes to standard output, everything else to standard error. Exit codes: 0 done, 1
- * failed, 2 usage or bad input, 3 inconclusive, 130 interrupted.
+ * The command line. Machine output goes to standard output, everything else to standard error. Exit
+ * codes: 0 done, 1 failed, 2 usage or bad input, 3 inconclusive, 130 interrupted.
  */
 @QuarkusMain
 @Command(
     name = "plumbline",
-    description = "Finds what limits a served large language model, from one request to a verdict with evidence.",
+    description =
+        "Finds what limits a served large language model, from one request to a verdict with evidence.",
     mixinStandardHelpOptions = true,
     version = "plumbline 0.1.0",
     synopsisSubcommandLabel = "COMMAND",
@@ -44,7 +45,10 @@ public final class Main {
     System.exit(commandLine().execute(args.length == 0 ? new String[] {"help"} : args));
   }
 
-  /** The command line with the project's manners: one sentence for a user's mistake, never a stack trace. */
+  /**
+   * The command line with the project's manners: one sentence for a user's mistake, never a stack
+   * trace.
+   */
   static CommandLine commandLine() {
     return new CommandLine(new Main())
         .setParameterExceptionHandler(Main::usage)

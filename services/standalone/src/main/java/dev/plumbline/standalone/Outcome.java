@@ -8,7 +8,10 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Tells the end of a campaign: the report on standard output, the reason on standard error, the exit code. */
+/**
+ * Tells the end of a campaign: the report on standard output, the reason on standard error, the
+ * exit code.
+ */
 final class Outcome {
 
   private Outcome() {}
@@ -28,11 +31,13 @@ final class Outcome {
       case COMPLETED -> verdictCode(report);
       case REJECTED -> {
         System.err.println("The request was rejected; nothing was changed on the host:");
-        System.err.println(UserError.lines(status.faults() == null ? java.util.List.of() : status.faults()));
+        System.err.println(
+            UserError.lines(status.faults() == null ? java.util.List.of() : status.faults()));
         yield Main.USAGE;
       }
       case CANCELLED -> {
-        System.err.println("Campaign " + status.campaignId() + " was cancelled: " + status.reason());
+        System.err.println(
+            "Campaign " + status.campaignId() + " was cancelled: " + status.reason());
         yield Main.FAILED;
       }
       default -> {

@@ -17,10 +17,14 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * What must stand before the services start, and fall after they stop: the broker with its topics, and the simulated
- * lab when one is wanted. The services read where these are from system properties.
+ * What must stand before the services start, and fall after they stop: the broker with its topics,
+ * and the simulated lab when one is wanted. The services read where these are from system
+ * properties.
  */
 final class Platform implements AutoCloseable {
+
+  /** In the data folder, when there is a lab: a request that a user can publish as it is. */
+  static final String LAB_REQUEST = "lab-request.json";
 
   private final Path data;
   private final EmbeddedKafka broker;
@@ -55,6 +59,7 @@ final class Platform implements AutoCloseable {
       if (options.scenario() != null) {
         lab = Lab.start(data.resolve("lab"), scenario(options.scenario()), LabOptions.defaults());
         hosts = LabInventory.write(data, hosts, lab);
+        Files.writeString(data.resolve(LAB_REQUEST), lab.sampleRequest("lab-campaign") + "\n");
       }
       Platform platform = new Platform(data, broker, bootstrap, lab);
       platform.publishSettings(hosts);
@@ -64,11 +69,15 @@ final class Platform implements AutoCloseable {
       closeQuietly(broker);
       throw e instanceof UserError mistake
           ? mistake
-          : new UserError(Main.FAILED, "Plumbline could not start on " + data + ": " + e.getMessage());
+          : new UserError(
+              Main.FAILED, "Plumbline could not start on " + data + ": " + e.getMessage());
     }
   }
 
-  /** Runs all services in this JVM, with {@code application} as what keeps them up; returns its exit code. */
+  /**
+   * Runs all services in this JVM, with {@code application} as what keeps them up; returns its exit
+   * code.
+   */
   int runServices(int port, Class<? extends QuarkusApplication> application, String... args) {
     requireFree(port, "--port");
     System.setProperty("quarkus.http.port", Integer.toString(port));
@@ -92,6 +101,7 @@ final class Platform implements AutoCloseable {
     System.setProperty("kafka.bootstrap.servers", bootstrap);
     System.setProperty("quarkus.kafka-streams.bootstrap-servers", bootstrap);
     System.setProperty("kafka-streams.state.dir", data.resolve("streams").toString());
+    System.setProperty("quarkus.log.file.path", data.resolve("logs/plumbline.log").toString());
     System.setProperty("plumbline.data-dir", data.toString());
     System.setProperty("plumbline.hosts-file", hosts.toString());
   }

@@ -9,8 +9,8 @@ import java.time.Instant;
 import java.util.Locale;
 
 /**
- * The live view of a campaign: one line that is rewritten on a terminal, one line per change elsewhere. Shows the time
- * since the start and since the step began.
+ * The live view of a campaign: one line that is rewritten on a terminal, one line per change
+ * elsewhere. Shows the time since the start and since the step began.
  */
 final class ProgressLine {
 
@@ -34,7 +34,8 @@ final class ProgressLine {
 
   /** To standard error, as the launcher says it is. */
   static ProgressLine standardError() {
-    return new ProgressLine(System.err, "1".equals(System.getenv("PLUMBLINE_TTY")), Clock.systemUTC());
+    return new ProgressLine(
+        System.err, "1".equals(System.getenv("PLUMBLINE_TTY")), Clock.systemUTC());
   }
 
   void show(CampaignStatus status) {
@@ -75,13 +76,21 @@ final class ProgressLine {
 
   private void finishStep() {
     if (terminal && last != null) {
-      out.println(ERASE + elapsed(start) + "  " + describe(last) + "  (" + elapsed(stepSince).strip() + ")");
+      out.println(
+          ERASE
+              + elapsed(start)
+              + "  "
+              + describe(last)
+              + "  ("
+              + elapsed(stepSince).strip()
+              + ")");
       last = null;
     }
   }
 
   private static String describe(CampaignStatus status) {
-    StringBuilder text = new StringBuilder(String.format(Locale.ROOT, "%-10s", name(status.state())));
+    StringBuilder text =
+        new StringBuilder(String.format(Locale.ROOT, "%-10s", name(status.state())));
     if (status.queuePosition() != null && status.state() == CampaignState.QUEUED) {
       text.append(" position ").append(status.queuePosition());
     }

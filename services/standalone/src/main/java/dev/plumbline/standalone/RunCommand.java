@@ -32,13 +32,17 @@ final class RunCommand implements Callable<Integer> {
   @Option(names = "-f", required = true, paramLabel = "FILE", description = "The request.")
   private Path file;
 
-  @Option(names = "--bootstrap", description = "Publish to this Kafka, where the services run already.")
+  @Option(
+      names = "--bootstrap",
+      description = "Publish to this Kafka, where the services run already.")
   private String bootstrap;
 
   @Option(names = "--data", description = "Data folder (default: ~/.plumbline).")
   private Path data;
 
-  @Option(names = "--hosts", description = "Host inventory (default: hosts.yaml in the data folder).")
+  @Option(
+      names = "--hosts",
+      description = "Host inventory (default: hosts.yaml in the data folder).")
   private Path hosts;
 
   @Option(names = "--id", description = "Campaign id, instead of the file's.")
@@ -117,7 +121,8 @@ final class RunCommand implements Callable<Integer> {
             match -> {
               String value = environment.get(match.group(1));
               if (value == null) {
-                throw UserError.badInput("The environment variable " + match.group(1) + " is not set.");
+                throw UserError.badInput(
+                    "The environment variable " + match.group(1) + " is not set.");
               }
               return Matcher.quoteReplacement(value);
             });

@@ -12,10 +12,16 @@ import picocli.CommandLine.Option;
     mixinStandardHelpOptions = true)
 final class ServeCommand implements Callable<Integer> {
 
-  @Option(names = "--port", defaultValue = "8080", description = "Port of dashboard and REST (default: ${DEFAULT-VALUE}).")
+  @Option(
+      names = "--port",
+      defaultValue = "8080",
+      description = "Port of dashboard and REST (default: ${DEFAULT-VALUE}).")
   private int port;
 
-  @Option(names = "--kafka-port", defaultValue = "9092", description = "Port of the embedded Kafka (default: ${DEFAULT-VALUE}).")
+  @Option(
+      names = "--kafka-port",
+      defaultValue = "9092",
+      description = "Port of the embedded Kafka (default: ${DEFAULT-VALUE}).")
   private int kafkaPort;
 
   @Option(names = "--bootstrap", description = "Use this Kafka instead of the embedded one.")
@@ -24,10 +30,17 @@ final class ServeCommand implements Callable<Integer> {
   @Option(names = "--data", description = "Data folder (default: ~/.plumbline).")
   private Path data;
 
-  @Option(names = "--hosts", description = "Host inventory (default: hosts.yaml in the data folder).")
+  @Option(
+      names = "--hosts",
+      description = "Host inventory (default: hosts.yaml in the data folder).")
   private Path hosts;
 
-  @Option(names = "--lab", arity = "0..1", fallbackValue = "kimi-k2.5-int4-8x-pcie", paramLabel = "SCENARIO", description = "Add the simulated lab as host lab-1 (default scenario: ${FALLBACK-VALUE}).")
+  @Option(
+      names = "--lab",
+      arity = "0..1",
+      fallbackValue = "kimi-k2.5-int4-8x-pcie",
+      paramLabel = "SCENARIO",
+      description = "Add the simulated lab as host lab-1 (default scenario: ${FALLBACK-VALUE}).")
   private String scenario;
 
   @Option(names = "--processes", description = "Run each service as a process of its own.")
@@ -37,7 +50,8 @@ final class ServeCommand implements Callable<Integer> {
   public Integer call() throws Exception {
     Path folder = data == null ? Defaults.dataFolder() : data;
     System.err.println("Starting Plumbline in " + folder + " ...");
-    try (Platform platform = Platform.start(new PlatformOptions(folder, bootstrap, kafkaPort, hosts, scenario))) {
+    try (Platform platform =
+        Platform.start(new PlatformOptions(folder, bootstrap, kafkaPort, hosts, scenario))) {
       String ready = greeting(platform);
       if (processes) {
         try (ServiceProcesses services = ServiceProcesses.start(platform, port)) {
@@ -53,8 +67,14 @@ final class ServeCommand implements Callable<Integer> {
     StringBuilder text = new StringBuilder("Ready.\n");
     text.append("  dashboard and REST  http://localhost:").append(port).append("/\n");
     text.append("  Kafka               ").append(platform.bootstrap()).append('\n');
+    text.append("  data and logs       ").append(platform.data()).append('\n');
     if (platform.lab() != null) {
-      text.append("  simulated lab       host lab-1, ").append(platform.lab().httpUrl()).append('\n');
+      text.append("  simulated lab       host lab-1, ")
+          .append(platform.lab().httpUrl())
+          .append('\n');
+      text.append("  a request for it    ")
+          .append(platform.data().resolve(Platform.LAB_REQUEST))
+          .append('\n');
     }
     return text.append("Stop with Ctrl-C.").toString();
   }

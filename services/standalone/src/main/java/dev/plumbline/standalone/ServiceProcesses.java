@@ -13,7 +13,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** Each service as a process of its own, from its own jar, against one broker; as they run in containers. */
+/**
+ * Each service as a process of its own, from its own jar, against one broker; as they run in
+ * containers.
+ */
 final class ServiceProcesses implements AutoCloseable {
 
   private static final Duration READY_LIMIT = Duration.ofSeconds(120);
@@ -33,12 +36,17 @@ final class ServiceProcesses implements AutoCloseable {
 
   private ServiceProcesses() {}
 
-  /** Starts all and waits until each says that it is ready; the coordinator's REST API gets {@code port}. */
-  static ServiceProcesses start(Platform platform, int port) throws IOException, InterruptedException {
+  /**
+   * Starts all and waits until each says that it is ready; the coordinator's REST API gets {@code
+   * port}.
+   */
+  static ServiceProcesses start(Platform platform, int port)
+      throws IOException, InterruptedException {
     ServiceProcesses all = new ServiceProcesses();
     try {
       for (String name : SERVICES) {
-        all.services.add(launch(platform, name, name.equals("campaign") ? port : Platform.freePort()));
+        all.services.add(
+            launch(platform, name, name.equals("campaign") ? port : Platform.freePort()));
       }
       Instant limit = Instant.now().plus(READY_LIMIT);
       for (Service service : all.services) {
@@ -53,7 +61,8 @@ final class ServiceProcesses implements AutoCloseable {
 
   private static Service launch(Platform platform, String name, int port) throws IOException {
     String home = System.getenv("PLUMBLINE_HOME");
-    Path jar = Path.of(home == null ? "." : home, "services", name, "target/quarkus-app/quarkus-run.jar");
+    Path jar =
+        Path.of(home == null ? "." : home, "services", name, "target/quarkus-app/quarkus-run.jar");
     if (!Files.exists(jar)) {
       throw UserError.badInput("There is no " + jar + "; start with ./plumbline, which builds it.");
     }
@@ -95,7 +104,8 @@ final class ServiceProcesses implements AutoCloseable {
     while (Instant.now().isBefore(limit)) {
       if (!service.process().isAlive()) {
         throw new UserError(
-            Main.FAILED, "Service " + service.name() + " ended at its start; see " + service.log() + ".");
+            Main.FAILED,
+            "Service " + service.name() + " ended at its start; see " + service.log() + ".");
       }
       try {
         if (http.send(request, HttpResponse.BodyHandlers.discarding()).statusCode() == 200) {
@@ -108,7 +118,13 @@ final class ServiceProcesses implements AutoCloseable {
     }
     throw new UserError(
         Main.FAILED,
-        "Service " + service.name() + " was not ready within " + READY_LIMIT.toSeconds() + " s; see " + service.log() + ".");
+        "Service "
+            + service.name()
+            + " was not ready within "
+            + READY_LIMIT.toSeconds()
+            + " s; see "
+            + service.log()
+            + ".");
   }
 
   /** Waits until one of them ends by itself, which is a failure. */

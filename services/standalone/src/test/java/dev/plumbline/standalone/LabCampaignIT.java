@@ -32,7 +32,9 @@ class LabCampaignIT {
     assertThat(report.verdict().share()).isCloseTo(plantedShare(data, "all_reduce"), within());
     assertThat(report.macro().saturation().concurrency()).isEqualTo(128);
     assertThat(report.gpusServing()).hasSize(8);
-    assertThat(report.gpusFree()).hasSize(8).allSatisfy(gpu -> assertThat(gpu.memoryUsedMiB().value()).isLessThan(64));
+    assertThat(report.gpusFree())
+        .hasSize(8)
+        .allSatisfy(gpu -> assertThat(gpu.memoryUsedMiB().value()).isLessThan(64));
     assertThat(report.downtimeNs()).isPositive();
     assertThat(demo.out()).contains("all_reduce").contains("128").contains("Downtime");
   }
@@ -41,11 +43,19 @@ class LabCampaignIT {
   void theSecondScenarioNamesItsOwnBottleneck() throws Exception {
     Path data = folder.resolve("data");
     Packaged demo =
-        Packaged.run(folder, LIMIT, "demo", "--data", data.toString(), "--scenario", "llama-70b-fp16-2x-nvlink");
+        Packaged.run(
+            folder,
+            LIMIT,
+            "demo",
+            "--data",
+            data.toString(),
+            "--scenario",
+            "llama-70b-fp16-2x-nvlink");
     assertThat(demo.exit()).as(demo.err()).isZero();
     CampaignReport report = report(data);
     assertThat(report.verdict().component()).isNotEqualTo("all_reduce");
-    assertThat(report.verdict().share()).isCloseTo(plantedShare(data, report.verdict().component()), within());
+    assertThat(report.verdict().share())
+        .isCloseTo(plantedShare(data, report.verdict().component()), within());
   }
 
   private static org.assertj.core.data.Offset<Double> within() {

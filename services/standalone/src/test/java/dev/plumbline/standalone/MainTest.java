@@ -38,12 +38,16 @@ class MainTest {
     line.setOut(new PrintWriter(out, true));
     assertThat(line.execute("help")).isZero();
     assertThat(out.toString())
-        .contains("demo", "serve", "run", "analyze", "load", "hosts", "status", "watch", "report", "cancel");
+        .contains(
+            "demo", "serve", "run", "analyze", "load", "hosts", "status", "watch", "report",
+            "cancel");
   }
 
   @Test
   void variablesOfTheEnvironmentAreFilledIn() {
-    assertThat(RunCommand.withVariables("a: ${HOME_DIR}/x$y ${Z1}", Map.of("HOME_DIR", "/h$1", "Z1", "")))
+    assertThat(
+            RunCommand.withVariables(
+                "a: ${HOME_DIR}/x$y ${Z1}", Map.of("HOME_DIR", "/h$1", "Z1", "")))
         .isEqualTo("a: /h$1/x$y ");
   }
 

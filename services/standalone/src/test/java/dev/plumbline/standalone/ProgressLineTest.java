@@ -20,12 +20,24 @@ class ProgressLineTest {
   private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
   private final ProgressLine line =
       new ProgressLine(
-          new PrintStream(bytes, true, StandardCharsets.UTF_8), false, Clock.fixed(NOON, ZoneOffset.UTC));
+          new PrintStream(bytes, true, StandardCharsets.UTF_8),
+          false,
+          Clock.fixed(NOON, ZoneOffset.UTC));
 
   @Test
   void awayFromATerminalEachChangeIsOneLine() {
-    line.show(status(CampaignState.MACRO, Step.MACRO, 1, new CampaignStatus.Progress(2, 6L, "concurrency 8")));
-    line.show(status(CampaignState.MACRO, Step.MACRO, 1, new CampaignStatus.Progress(2, 6L, "concurrency 8")));
+    line.show(
+        status(
+            CampaignState.MACRO,
+            Step.MACRO,
+            1,
+            new CampaignStatus.Progress(2, 6L, "concurrency 8")));
+    line.show(
+        status(
+            CampaignState.MACRO,
+            Step.MACRO,
+            1,
+            new CampaignStatus.Progress(2, 6L, "concurrency 8")));
     line.show(status(CampaignState.MICRO, Step.MICRO, 2, null));
     assertThat(bytes.toString(StandardCharsets.UTF_8))
         .isEqualTo(
