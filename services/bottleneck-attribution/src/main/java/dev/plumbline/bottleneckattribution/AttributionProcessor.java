@@ -6,6 +6,7 @@ import dev.plumbline.schemas.attribution.Alert;
 import dev.plumbline.schemas.attribution.Attribution;
 import dev.plumbline.schemas.attribution.StepSample;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.Map;
@@ -13,6 +14,7 @@ import org.apache.kafka.common.header.Headers;
 import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.common.metrics.Sensor;
 import org.apache.kafka.streams.KeyValue;
+import org.apache.kafka.streams.processor.Cancellable;
 import org.apache.kafka.streams.processor.PunctuationType;
 import org.apache.kafka.streams.processor.api.Processor;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
@@ -34,6 +36,11 @@ final class AttributionProcessor implements Processor<byte[], byte[], byte[], Ou
   static final String CURRENT_STORE = "attribution-current";
   private static final String SOURCE = "/plumbline/bottleneck-attribution";
 
+  /** Each punctuation costs a transaction, also when nothing happens; so this one is slow. */
+  private static final Duration TICK = Duration.ofSeconds(1);
+
+  private static final long UNKNOWN = -1;
+
   private final AttributionSettings settings;
   private final WindowSpec spec;
   private final ShiftDetector shifts;
@@ -48,6 +55,9 @@ final class AttributionProcessor implements Processor<byte[], byte[], byte[], Ou
   private Sensor duplicate;
   private Sensor dead;
 
+  /** The emission to come; null when nothing changed since the last. */
+  private Cancellable emission;
+
   /** A series at work. */
   private static final class Live {
     final SeriesWindows windows;
@@ -55,21 +65,17 @@ final class AttributionProcessor implements Processor<byte[], byte[], byte[], Ou
     boolean changed;
 
     /**
-     * Wall clock of the last record, or of the start of the task: records that wait unread while
-     * the service is down must not find their windows closed.
+     * Wall clock of the last record. After a start {@link #UNKNOWN} until the first tick, which
+     * tells the time: what waits unread while the service is down must not find its windows closed.
      */
     long quietSinceMs;
 
-    Live(SeriesWindows windows, ShiftDetector.State shift, long nowMs) {
+    Live(SeriesWindows windows, ShiftDetector.State shift) {
       this.windows = windows;
       this.shift = shift;
-      this.quietSinceMs = nowMs;
+      this.quietSinceMs = UNKNOWN;
     }
   }
-
-  /** What is stored of a series beside its panes. */
-  record StoredSeries(
-      Series series, long firstOpenWindowMs, long eventTimeMs, ShiftDetector.State shift) {}
 
   AttributionProcessor(
       AttributionSettings settings, WindowSpec spec, ShiftDetector shifts, SampleReader reader) {
@@ -89,7 +95,7 @@ final class AttributionProcessor implements Processor<byte[], byte[], byte[], Ou
     duplicate = sensor("duplicate-samples");
     dead = sensor("dead-letters");
     restore();
-    context.schedule(settings.emitInterval(), PunctuationType.WALL_CLOCK_TIME, this::tick);
+    context.schedule(TICK, PunctuationType.WALL_CLOCK_TIME, this::tick);
   }
 
   private Sensor sensor(String what) {
@@ -100,17 +106,15 @@ final class AttributionProcessor implements Processor<byte[], byte[], byte[], Ou
   }
 
   private void restore() {
-    series.clear();
-    long nowMs = context.currentSystemTimeMs();
     try (var stored = seriesStore.all()) {
       while (stored.hasNext()) {
         KeyValue<String, byte[]> entry = stored.next();
         StoredSeries state = Json.read(entry.value, StoredSeries.class);
         SeriesWindows windows =
             new SeriesWindows(spec, state.series(), state.firstOpenWindowMs(), state.eventTimeMs());
-        Live live = new Live(windows, state.shift(), nowMs);
-        live.changed = true;
+        Live live = new Live(windows, state.shift());
         series.put(entry.key, live);
+        changed(live);
       }
     }
     try (var stored = panesStore.all()) {
@@ -146,7 +150,7 @@ final class AttributionProcessor implements Processor<byte[], byte[], byte[], Ou
     Live live = series.get(key);
     boolean fresh = live == null;
     if (fresh) {
-      live = new Live(SeriesWindows.of(spec, of), ShiftDetector.State.initial(), nowMs);
+      live = new Live(SeriesWindows.of(spec, of), ShiftDetector.State.initial());
       series.put(key, live);
     }
     live.quietSinceMs = nowMs;
@@ -157,7 +161,7 @@ final class AttributionProcessor implements Processor<byte[], byte[], byte[], Ou
     }
     switch (live.windows.add(sample)) {
       case COUNTED -> {
-        live.changed = true;
+        changed(live);
         long paneMs = spec.paneOf(sample.at().toEpochMilli());
         panesStore.put(paneKey(key, paneMs), Json.bytes(live.windows.pane(paneMs)));
       }
@@ -166,16 +170,34 @@ final class AttributionProcessor implements Processor<byte[], byte[], byte[], Ou
     }
   }
 
-  private void tick(long nowMs) {
-    for (Map.Entry<String, Live> entry : series.entrySet()) {
-      Live live = entry.getValue();
-      // With no record coming, event time goes on with the wall clock, so that windows still close.
-      long quietMs = Math.max(0, nowMs - live.quietSinceMs);
-      close(entry.getKey(), live, live.windows.eventTimeMs() + quietMs, nowMs);
+  private void changed(Live live) {
+    live.changed = true;
+    if (emission == null) {
+      emission =
+          context.schedule(settings.emitInterval(), PunctuationType.WALL_CLOCK_TIME, this::emit);
+    }
+  }
+
+  private void emit(long nowMs) {
+    emission.cancel();
+    emission = null;
+    for (Live live : series.values()) {
       if (live.changed) {
         live.changed = false;
         live.windows.takeUpdates().forEach(window -> publish(live, window, nowMs));
       }
+    }
+  }
+
+  private void tick(long nowMs) {
+    for (Map.Entry<String, Live> entry : series.entrySet()) {
+      Live live = entry.getValue();
+      if (live.quietSinceMs == UNKNOWN) {
+        live.quietSinceMs = nowMs;
+      }
+      // With no record coming, event time goes on with the wall clock, so that windows still close.
+      long quietMs = Math.max(0, nowMs - live.quietSinceMs);
+      close(entry.getKey(), live, live.windows.eventTimeMs() + quietMs, nowMs);
     }
     series.entrySet().removeIf(entry -> forget(entry.getKey(), entry.getValue(), nowMs));
   }

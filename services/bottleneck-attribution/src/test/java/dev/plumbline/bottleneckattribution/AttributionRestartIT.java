@@ -30,6 +30,7 @@ import org.apache.kafka.common.serialization.StringSerializer;
 import org.apache.kafka.streams.KafkaStreams;
 import org.apache.kafka.streams.StreamsBuilder;
 import org.apache.kafka.streams.StreamsConfig;
+import org.awaitility.core.ConditionTimeoutException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -61,13 +62,13 @@ class AttributionRestartIT {
       try (var consumer = consumer(bootstrap)) {
         try (KafkaStreams first = start(bootstrap, "first")) {
           send(bootstrap, samples.subList(0, 25));
-          follow(consumer, latest, closed, () -> samplesIn(latest) >= 10 * 25);
+          follow(first, consumer, latest, closed, 10 * 25);
         }
         // The last five again: a producer that was not sure repeats them.
         send(bootstrap, samples.subList(20, 40));
         try (KafkaStreams successor = start(bootstrap, "second")) {
           send(bootstrap, List.of(last));
-          follow(consumer, latest, closed, () -> samplesIn(latest) >= 10 * 41);
+          follow(successor, consumer, latest, closed, 10 * 41);
         }
       }
 
@@ -83,24 +84,37 @@ class AttributionRestartIT {
   }
 
   private static void follow(
+      KafkaStreams streams,
       KafkaConsumer<String, byte[]> consumer,
       Map<Instant, Attribution> latest,
       List<Attribution> closed,
-      java.util.concurrent.Callable<Boolean> enough) {
-    await()
-        .atMost(Duration.ofSeconds(90))
-        .pollInSameThread()
-        .until(
-            () -> {
-              for (var record : consumer.poll(Duration.ofMillis(200))) {
-                Attribution window = Json.read(record.value(), Attribution.class);
-                latest.put(window.windowStart(), window);
-                if (window.closed()) {
-                  closed.add(window);
+      long samples) {
+    try {
+      await()
+          .atMost(Duration.ofSeconds(120))
+          .pollInSameThread()
+          .until(
+              () -> {
+                for (var record : consumer.poll(Duration.ofMillis(200))) {
+                  Attribution window = Json.read(record.value(), Attribution.class);
+                  latest.put(window.windowStart(), window);
+                  if (window.closed()) {
+                    closed.add(window);
+                  }
                 }
-              }
-              return enough.call();
-            });
+                return samplesIn(latest) >= samples;
+              });
+    } catch (ConditionTimeoutException e) {
+      throw new AssertionError(
+          String.format(
+              "saw %d of %d samples; Kafka Streams is %s, reader has %s, threads %s",
+              samplesIn(latest),
+              samples,
+              streams.state(),
+              consumer.assignment(),
+              streams.metadataForLocalThreads()),
+          e);
+    }
   }
 
   private KafkaStreams start(String bootstrap, String disk) {
