@@ -58,6 +58,16 @@ class LabCampaignIT {
         .isCloseTo(plantedShare(data, report.verdict().component()), within());
   }
 
+  @Test
+  void theDemoPassesWithEachServiceAsItsOwnProcess() throws Exception {
+    Path data = folder.resolve("data");
+
+    Packaged demo = Packaged.run(folder, LIMIT, "demo", "--data", data.toString(), "--processes");
+
+    assertThat(demo.exit()).as(demo.err()).isZero();
+    assertThat(report(data).verdict().component()).isEqualTo("all_reduce");
+  }
+
   private static org.assertj.core.data.Offset<Double> within() {
     return org.assertj.core.api.Assertions.within(0.005);
   }
