@@ -5,8 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.plumbline.embeddedkafka.EmbeddedKafka;
-import dev.plumbline.embeddedkafka.TopicCatalogue;
+import dev.plumbline.embeddedkafka.TestBroker;
 import dev.plumbline.schemas.Json;
 import dev.plumbline.schemas.Step;
 import dev.plumbline.schemas.Topic;
@@ -34,14 +33,13 @@ import org.junit.jupiter.api.Test;
 class CampaignServiceIT {
 
   public static class Broker implements QuarkusTestResourceLifecycleManager {
-    private EmbeddedKafka kafka;
+    private TestBroker kafka;
 
     @Override
     public Map<String, String> start() {
       try {
         Path folder = Files.createTempDirectory(Path.of("target"), "campaign-it-");
-        kafka = EmbeddedKafka.start(folder.resolve("kafka"), 0);
-        TopicCatalogue.create(kafka.bootstrapServers());
+        kafka = TestBroker.start(folder.resolve("kafka"));
         return Map.of(
             "kafka.bootstrap.servers",
             kafka.bootstrapServers(),

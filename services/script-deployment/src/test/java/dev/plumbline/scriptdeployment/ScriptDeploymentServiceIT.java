@@ -4,8 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.plumbline.embeddedkafka.EmbeddedKafka;
-import dev.plumbline.embeddedkafka.TopicCatalogue;
+import dev.plumbline.embeddedkafka.TestBroker;
 import dev.plumbline.schemas.Json;
 import dev.plumbline.schemas.Step;
 import dev.plumbline.schemas.Topic;
@@ -58,14 +57,13 @@ class ScriptDeploymentServiceIT {
   /** A broker of the test's own, and a folder for everything. */
   public static final class Broker implements QuarkusTestResourceLifecycleManager {
     private Path folder;
-    private EmbeddedKafka kafka;
+    private TestBroker kafka;
 
     @Override
     public Map<String, String> start() {
       try {
         folder = Files.createTempDirectory("script-deployment");
-        kafka = EmbeddedKafka.start(folder.resolve("kafka"), 0);
-        TopicCatalogue.create(kafka.bootstrapServers());
+        kafka = TestBroker.start(folder.resolve("kafka"));
         Path inventory = folder.resolve("hosts.yaml");
         Files.writeString(
             inventory, "hosts: {local: {transport: local, workDir: " + folder + "/work}}");
