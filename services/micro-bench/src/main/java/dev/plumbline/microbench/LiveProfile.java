@@ -11,6 +11,8 @@ import dev.plumbline.workerkit.HostException;
 import dev.plumbline.workerkit.StepContext;
 import dev.plumbline.workerkit.StepFailure;
 import java.io.IOException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -34,6 +36,9 @@ import java.util.concurrent.TimeoutException;
  */
 final class LiveProfile {
 
+  private static final Logger LOG = System.getLogger(LiveProfile.class.getName());
+
+  private static final int OK = 200;
   private static final int STEPS = 10;
   private static final Duration PROFILE_CALL = Duration.ofMinutes(10);
   private static final Duration LOOK_EVERY = Duration.ofSeconds(1);
@@ -66,9 +71,17 @@ final class LiveProfile {
     }
     Instant end = clock.instant().plus(MicroBench.limit(null, command.job(), clock));
     String base = service.url().replaceFirst("/+$", "");
-    Map<String, Long> before = sizes(host, trace.profileDir());
     context.progress(0, 3L, "starting the server's profiler");
-    start(base, left(end));
+    Map<String, Long> before = sizes(host, trace.profileDir());
+    if (!started(base, left(end))) {
+      // An attempt that was killed may have left it on: its trace is none of ours.
+      context.progress(0, 3L, "stopping a profile that an earlier attempt left on");
+      endForeign(base);
+      before = sizes(host, trace.profileDir());
+      if (!started(base, left(end))) {
+        throw notEnabled(base);
+      }
+    }
     try {
       context.checkCancelled();
       context.progress(1, 3L, "requests under the profiler");
@@ -81,21 +94,47 @@ final class LiveProfile {
     return written(host, trace.profileDir(), before, end, context);
   }
 
-  private void start(String base, Duration timeout) throws StepFailure, InterruptedException {
-    HttpResponse<String> answer =
-        send(post(base + "/start_profile", ""), min(timeout, PROFILE_CALL));
-    if (answer.statusCode() != 200) {
-      throw new StepFailure(
-          "refused",
-          "%s/start_profile answered with status %d: start the server with its profiler enabled (vLLM: VLLM_TORCH_PROFILER_DIR or --profiler-config)"
-              .formatted(base, answer.statusCode()),
-          false);
+  /** False when the server refused. */
+  private boolean started(String base, Duration timeout) throws StepFailure, InterruptedException {
+    boolean answered = false;
+    try {
+      int status = send(post(base + "/start_profile", ""), min(timeout, PROFILE_CALL)).statusCode();
+      answered = true;
+      return status == OK;
+    } finally {
+      if (!answered) {
+        // It may have begun all the same.
+        stopQuietly(base);
+      }
+    }
+  }
+
+  private void endForeign(String base) throws StepFailure, InterruptedException {
+    if (send(post(base + "/stop_profile", ""), PROFILE_CALL).statusCode() != OK) {
+      throw notEnabled(base);
+    }
+  }
+
+  private static StepFailure notEnabled(String base) {
+    return new StepFailure(
+        "refused",
+        base
+            + "/start_profile was refused: start the server with its profiler enabled (vLLM:"
+            + " VLLM_TORCH_PROFILER_DIR or --profiler-config)",
+        false);
+  }
+
+  private void stopQuietly(String base) throws InterruptedException {
+    try {
+      stop(base);
+    } catch (StepFailure e) {
+      LOG.log(Level.INFO, "after an unanswered start of the profiler: {0}", e.getMessage());
     }
   }
 
   private void stop(String base) throws StepFailure, InterruptedException {
     HttpResponse<String> answer = send(post(base + "/stop_profile", ""), PROFILE_CALL);
-    if (answer.statusCode() != 200) {
+    if (answer.statusCode() != OK) {
       throw new StepFailure(
           "failed",
           "%s/stop_profile answered with status %d: the server may still be under its profiler"
@@ -137,7 +176,7 @@ final class LiveProfile {
     try {
       for (CompletableFuture<HttpResponse<String>> answer : answers) {
         int status = await(answer, timeout, base + "/v1/completions").statusCode();
-        if (status != 200) {
+        if (status != OK) {
           throw new StepFailure(
               "failed",
               "%s/v1/completions answered with status %d under the profiler"

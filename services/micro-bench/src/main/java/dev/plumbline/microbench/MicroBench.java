@@ -10,6 +10,7 @@ import dev.plumbline.schemas.micro.MicroReport.Result;
 import dev.plumbline.schemas.micro.MicroSpec;
 import dev.plumbline.workerkit.HostAccess;
 import dev.plumbline.workerkit.HostException;
+import dev.plumbline.workerkit.HostFence;
 import dev.plumbline.workerkit.NvidiaSmi;
 import dev.plumbline.workerkit.StepContext;
 import dev.plumbline.workerkit.StepFailure;

@@ -9,6 +9,7 @@ import dev.plumbline.schemas.trace.TraceFile;
 import dev.plumbline.workerkit.FileStat;
 import dev.plumbline.workerkit.HostAccess;
 import dev.plumbline.workerkit.HostException;
+import dev.plumbline.workerkit.HostFence;
 import dev.plumbline.workerkit.StepContext;
 import dev.plumbline.workerkit.StepFailure;
 import java.time.Clock;

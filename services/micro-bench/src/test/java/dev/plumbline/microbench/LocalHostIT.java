@@ -34,6 +34,7 @@ import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntUnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -47,6 +48,13 @@ class LocalHostIT {
 
   @TempDir Path dir;
   private final AtomicBoolean cancelled = new AtomicBoolean();
+
+  /** Whether the server is under its profiler. */
+  private final AtomicBoolean profiling = new AtomicBoolean();
+
+  /** Number of the last trace that the server wrote: the first is 7. */
+  private final AtomicInteger stops = new AtomicInteger(6);
+
   private final List<String> calls = new CopyOnWriteArrayList<>();
   private HostAccess host;
   private HttpServer server;
@@ -223,7 +231,7 @@ class LocalHostIT {
     Files.writeString(dir.resolve("work/lease.json"), "{\"token\":6,\"holder\":\"c2\"}\n");
     assertThatThrownBy(() -> measure(PROBE, 30.0, 1, copy("a", 4)))
         .isInstanceOf(StepFailure.class)
-        .hasMessageContaining("leased anew since (token 6, ours is 5)");
+        .hasMessageContaining("leased anew: the token there is 6, ours is 5");
     assertThat(dir.resolve("work/runs")).doesNotExist();
   }
 
@@ -268,10 +276,16 @@ class LocalHostIT {
           exchange.getRequestBody().readAllBytes();
           calls.add(path);
           int status = path.endsWith("completions") ? completionStatus.applyAsInt(200) : 200;
+          if (path.endsWith("_profile")) {
+            boolean starts = path.equals("/start_profile");
+            status = profiling.getAndSet(starts) == starts ? 400 : 200;
+          }
           if (path.equals("/stop_profile")) {
-            Files.writeString(profiles.resolve("rank1.7.pt.trace.json.gz"), "one");
-            Files.writeString(profiles.resolve("rank0.7.pt.trace.json.gz"), "zero");
-            Files.writeString(profiles.resolve("x.async_llm.7.pt.trace.json.gz"), "front");
+            int run = stops.incrementAndGet();
+            Files.writeString(profiles.resolve("rank1." + run + ".pt.trace.json.gz"), "one");
+            Files.writeString(profiles.resolve("rank0." + run + ".pt.trace.json.gz"), "zero");
+            Files.writeString(
+                profiles.resolve("x.async_llm." + run + ".pt.trace.json.gz"), "front");
           }
           exchange.sendResponseHeaders(status, -1);
           exchange.close();
@@ -341,5 +355,20 @@ class LocalHostIT {
         .isInstanceOf(StepFailure.class)
         .hasMessageContaining("status 500 under the profiler");
     assertThat(calls).contains("/stop_profile");
+  }
+
+  @Test
+  void aProfileThatAKilledAttemptLeftOnIsEndedAndItsTraceIsNotOurs() throws Exception {
+    Path profiles = Files.createDirectory(dir.resolve("profiles"));
+    ServiceUnderTest service = serve(profiles, status -> status);
+    profiling.set(true);
+    assertThat(live(service, profiles))
+        .extracting(TraceFile::path)
+        .containsExactly(
+            profiles.resolve("rank0.8.pt.trace.json.gz").toString(),
+            profiles.resolve("rank1.8.pt.trace.json.gz").toString());
+    assertThat(calls.stream().filter(c -> c.endsWith("_profile")))
+        .containsExactly("/start_profile", "/stop_profile", "/start_profile", "/stop_profile");
+    assertThat(profiling).isFalse();
   }
 }

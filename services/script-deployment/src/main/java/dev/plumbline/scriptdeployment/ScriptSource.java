@@ -1,7 +1,7 @@
 package dev.plumbline.scriptdeployment;
 
 import dev.plumbline.schemas.Fault;
-import dev.plumbline.workerkit.Nearest;
+import dev.plumbline.schemas.Nearest;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -126,7 +126,7 @@ final class ScriptSource {
         .formatted(
             name,
             folder == null ? "" : " in " + folder,
-            Nearest.to(name, known)
+            Nearest.of(name, known)
                 .map(near -> "did you mean '" + near + "'?")
                 .orElseGet(() -> "known are " + String.join(", ", known)));
   }

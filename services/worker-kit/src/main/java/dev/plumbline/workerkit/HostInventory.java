@@ -3,6 +3,7 @@ package dev.plumbline.workerkit;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
+import dev.plumbline.schemas.Nearest;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -72,7 +73,7 @@ public final class HostInventory {
 
   /** The host that somebody who wrote {@code name} probably meant. */
   public Optional<String> nearest(String name) {
-    return Nearest.to(name, hosts.keySet());
+    return Nearest.of(name, hosts.keySet());
   }
 
   private record Reader(Path file) {
@@ -104,7 +105,7 @@ public final class HostInventory {
               key -> {
                 if (!known.contains(key)) {
                   String hint =
-                      Nearest.to(key, known)
+                      Nearest.of(key, known)
                           .map(k -> "did you mean '" + k + "'?")
                           .orElse("known are " + String.join(", ", known));
                   throw fault(where + "unknown key '" + key + "'; " + hint);
