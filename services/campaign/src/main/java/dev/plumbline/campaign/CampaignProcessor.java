@@ -71,6 +71,24 @@ final class CampaignProcessor implements Processor<byte[], byte[], byte[], Outgo
     lastSweep = listeningSince;
     context.schedule(settings.tick(), PunctuationType.WALL_CLOCK_TIME, time -> tick());
     LOG.infof("coordinator started open=%d finished=%d", open.size(), finished.size());
+    open.values().forEach(this::sayWhatIsAwaited);
+  }
+
+  private void sayWhatIsAwaited(Campaign campaign) {
+    Attempt attempt = campaign.state().attempt();
+    if (attempt != null && !attempt.pausing() && !attempt.ending()) {
+      Limits limits = settings.limits();
+      LOG.infof(
+          "campaign=%s step=%s attempt=%d host=%s goes on; if %s says nothing within %d s it is"
+              + " asked again, after %d s it is taken for lost",
+          campaign.id(),
+          attempt.step().id(),
+          attempt.number(),
+          campaign.request().host(),
+          attempt.step().worker().id(),
+          limits.signsOfLife().toSeconds(),
+          limits.silence().toSeconds());
+    }
   }
 
   @Override

@@ -28,6 +28,7 @@ import dev.plumbline.schemas.event.StepEvent.StepProgress;
 import dev.plumbline.schemas.event.StepEvent.StepStarted;
 import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
@@ -378,9 +379,13 @@ final class Coordinator {
         failed(attempt.trouble(), true);
       }
     } else {
-      attempt
-          .overdue(now, listeningSince, move.limits.silence())
-          .ifPresent(reason -> move.giveUp(attempt, reason));
+      Optional<String> overdue = attempt.overdue(now, listeningSince, move.limits.silence());
+      if (overdue.isPresent()) {
+        move.giveUp(attempt, overdue.get());
+        move.tell();
+      } else if (attempt.forgotten(now, listeningSince, move.limits.signsOfLife())) {
+        move.askAgain(attempt);
+      }
     }
   }
 

@@ -92,6 +92,11 @@ public record Limits(
     return wanted.compareTo(ours) > 0 ? wanted : ours;
   }
 
+  /** Within this time a worker that lives has been heard. */
+  Duration signsOfLife() {
+    return silence.dividedBy(3);
+  }
+
   Instant campaignDeadline(CampaignRequested request, Instant acceptedAt) {
     Deadlines own = request.deadlines();
     return acceptedAt.plus(

@@ -110,6 +110,17 @@ final class Move {
     tell();
   }
 
+  /** Sends the command of an attempt once more; who has it already only tells how it stands. */
+  void askAgain(Attempt attempt) {
+    outputs.add(new Output.Send(Commands.of(campaign, attempt)));
+    attempt(attempt.askedAgain(now));
+    String worker = attempt.step().worker().id();
+    progress(
+        new CampaignStatus.Progress(
+            0, null, "asked " + worker + " again, of which nothing was heard since our restart"));
+    tell();
+  }
+
   void retry(Duration pause, String reason) {
     attempt(campaign.state().attempt().failed(now.plus(pause), reason));
     tell();

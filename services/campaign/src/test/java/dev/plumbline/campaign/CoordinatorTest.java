@@ -152,6 +152,38 @@ class CoordinatorTest {
   }
 
   @Test
+  void aWorkerThatEndedWithUsIsAskedForTheSameAttemptOnceMore() {
+    lab.request(Requests.full("c1", "a"));
+    Command micro = serveUntil(Step.MICRO);
+    lab.pass(Duration.ofSeconds(5));
+    lab.restart();
+    lab.pass(Duration.ofSeconds(9));
+    assertThat(lab.commands).isEmpty();
+    lab.pass(Duration.ofSeconds(1));
+    assertThat(lab.commands).containsExactly(micro);
+    assertThat(lab.campaigns.get("c1").progress().note()).contains("asked micro-bench again");
+
+    lab.commands.clear();
+    lab.pass(Duration.ofSeconds(15));
+    assertThat(lab.commands).isEmpty();
+    lab.event(Results.of(micro.job(), lab.now));
+    assertThat(state("c1")).isEqualTo(CampaignState.TRACING);
+  }
+
+  @Test
+  void aWorkerThatOutlivedUsIsLeftInPeace() {
+    lab.request(Requests.full("c1", "a"));
+    Job micro = serveUntil(Step.MICRO).job();
+    lab.restart();
+    lab.pass(Duration.ofSeconds(5));
+    lab.event(new StepEvent.StepProgress("c1", Step.MICRO, 1, lab.now, 7, 1, 4L, "copy"));
+    lab.pass(Duration.ofSeconds(20));
+    assertThat(lab.commands).isEmpty();
+    lab.event(Results.of(micro, lab.now));
+    assertThat(state("c1")).isEqualTo(CampaignState.TRACING);
+  }
+
+  @Test
   void aRestoreProvenByAnOldAttemptCounts() {
     lab.request(Requests.full("c1", "a"));
     Job first = serveUntil(Step.RESTORE).job();
