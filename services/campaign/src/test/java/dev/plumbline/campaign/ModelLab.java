@@ -17,9 +17,11 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * A model of everything around the coordinator: stores, topics that lose, repeat and reorder, and
@@ -48,6 +50,7 @@ final class ModelLab {
   private final Map<String, List<String>> acceptedByHost = new HashMap<>();
   private final Map<String, List<String>> leasedByHost = new HashMap<>();
   private final Map<String, Long> lastToken = new HashMap<>();
+  private final Set<String> asked = new HashSet<>();
 
   ModelLab(Limits limits) {
     this.limits = limits;
@@ -129,7 +132,8 @@ final class ModelLab {
   private void sent(Command command) {
     commands.add(command);
     Job job = command.job();
-    if (command instanceof Command.AcquireLease && job.attempt() == 1) {
+    boolean again = !(command instanceof Command.CancelStep) && !asked.add(job.id());
+    if (command instanceof Command.AcquireLease && job.attempt() == 1 && !again) {
       assertThat(job.token()).isGreaterThan(lastToken.getOrDefault(job.host(), 0L));
       lastToken.put(job.host(), job.token());
       leasedByHost.computeIfAbsent(job.host(), h -> new ArrayList<>()).add(job.campaignId());
