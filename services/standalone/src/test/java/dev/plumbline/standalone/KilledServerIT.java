@@ -1,6 +1,7 @@
 package dev.plumbline.standalone;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
@@ -14,6 +15,7 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
+import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -44,10 +46,15 @@ class KilledServerIT {
               completion(
                   request.at("/service/url").asText(), request.at("/service/model").asText()))
           .isNotBlank();
-      assertThat(Records.all(second.bootstrap(), Topic.CAMPAIGN_EVENTS))
-          .extracting(message -> Json.read(message.value(), CampaignEvent.class))
-          .filteredOn(CampaignEvent::terminal)
-          .hasSize(1);
+      // REST reads the coordinator's store, which is a moment ahead of the committed events.
+      await()
+          .atMost(Duration.ofSeconds(30))
+          .untilAsserted(
+              () ->
+                  assertThat(Records.all(second.bootstrap(), Topic.CAMPAIGN_EVENTS))
+                      .extracting(message -> Json.read(message.value(), CampaignEvent.class))
+                      .filteredOn(CampaignEvent::terminal)
+                      .hasSize(1));
     }
   }
 
