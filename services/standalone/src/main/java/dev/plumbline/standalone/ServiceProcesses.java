@@ -10,8 +10,13 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * Each service as a process of its own, from its own jar, against one broker; as they run in
@@ -30,28 +35,49 @@ final class ServiceProcesses implements AutoCloseable {
           "trace-analysis",
           "bottleneck-attribution");
 
-  private record Service(String name, Process process, int port, Path log) {}
+  private static final Duration LOOK_EVERY = Duration.ofMillis(250);
 
-  private final List<Service> services = new ArrayList<>();
+  private final List<SupervisedProcess> services = new ArrayList<>();
+  private final Leftovers leftovers;
 
-  private ServiceProcesses() {}
+  /** Completes when a service has ended for good. */
+  private final CompletableFuture<Void> gaveUp = new CompletableFuture<>();
+
+  private final AtomicBoolean closed = new AtomicBoolean();
+  private Thread supervisor;
+
+  private ServiceProcesses(Leftovers leftovers) {
+    this.leftovers = leftovers;
+  }
 
   /**
    * Starts all and waits until each says that it is ready; the coordinator's REST API gets {@code
-   * port}.
+   * port}. From then on a service that ends is started again.
    */
   static ServiceProcesses start(Platform platform, int port)
       throws IOException, InterruptedException {
-    ServiceProcesses all = new ServiceProcesses();
+    ServiceProcesses all =
+        new ServiceProcesses(new Leftovers(platform.data().resolve("services.pids")));
+    int left = all.leftovers.end();
+    if (left > 0) {
+      System.err.println("Ended " + left + " services that an earlier run had left behind.");
+    }
+    // A signal ends this JVM without closing anything: the services would go on as orphans.
+    Runtime.getRuntime().addShutdownHook(new Thread(() -> all.closeWith(platform)));
     try {
+      Map<SupervisedProcess, Integer> ports = new LinkedHashMap<>();
       for (String name : SERVICES) {
-        all.services.add(
-            launch(platform, name, name.equals("campaign") ? port : Platform.freePort()));
+        int own = name.equals("campaign") ? port : Platform.freePort();
+        SupervisedProcess service = supervised(platform, name, own);
+        all.services.add(service);
+        all.remember();
+        ports.put(service, own);
       }
       Instant limit = Instant.now().plus(READY_LIMIT);
-      for (Service service : all.services) {
-        awaitReady(service, limit);
+      for (Map.Entry<SupervisedProcess, Integer> service : ports.entrySet()) {
+        awaitReady(service.getKey(), service.getValue(), limit);
       }
+      all.supervisor = Thread.ofVirtual().name("supervisor").start(all::supervise);
       return all;
     } catch (IOException | InterruptedException | RuntimeException e) {
       all.close();
@@ -59,7 +85,12 @@ final class ServiceProcesses implements AutoCloseable {
     }
   }
 
-  private static Service launch(Platform platform, String name, int port) throws IOException {
+  private void remember() throws IOException {
+    leftovers.remember(services.stream().map(SupervisedProcess::handle).toList());
+  }
+
+  private static SupervisedProcess supervised(Platform platform, String name, int port)
+      throws IOException {
     String home = System.getenv("PLUMBLINE_HOME");
     Path jar =
         Path.of(home == null ? "." : home, "services", name, "target/quarkus-app/quarkus-run.jar");
@@ -87,22 +118,22 @@ final class ServiceProcesses implements AutoCloseable {
             "-Dplumbline.hosts-file=" + System.getProperty("plumbline.hosts-file"),
             "-jar",
             jar.toString());
-    Process process =
+    ProcessBuilder builder =
         new ProcessBuilder(command)
             .redirectErrorStream(true)
-            .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()))
-            .start();
-    return new Service(name, process, port, log);
+            .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()));
+    return new SupervisedProcess(name, log, builder::start, System.err::println);
   }
 
-  private static void awaitReady(Service service, Instant limit) throws InterruptedException {
+  private static void awaitReady(SupervisedProcess service, int port, Instant limit)
+      throws InterruptedException {
     HttpClient http = HttpClient.newHttpClient();
     HttpRequest request =
-        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + service.port() + "/q/health/ready"))
+        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/q/health/ready"))
             .timeout(Duration.ofSeconds(5))
             .build();
     while (Instant.now().isBefore(limit)) {
-      if (!service.process().isAlive()) {
+      if (!service.alive()) {
         throw new UserError(
             Main.FAILED,
             "Service " + service.name() + " ended at its start; see " + service.log() + ".");
@@ -127,30 +158,64 @@ final class ServiceProcesses implements AutoCloseable {
             + ".");
   }
 
-  /** Waits until one of them ends by itself, which is a failure. */
-  int waitForEnd() throws InterruptedException {
-    while (true) {
-      for (Service service : services) {
-        if (service.process().waitFor(500, TimeUnit.MILLISECONDS)) {
-          System.err.println("Service " + service.name() + " ended; see " + service.log() + ".");
-          return Main.FAILED;
+  private void supervise() {
+    try {
+      while (true) {
+        for (SupervisedProcess service : services) {
+          ProcessHandle before = service.handle();
+          if (!service.tend(Instant.now())) {
+            gaveUp.complete(null);
+            return;
+          }
+          if (!before.equals(service.handle())) {
+            remember();
+          }
         }
+        Thread.sleep(LOOK_EVERY);
       }
+    } catch (IOException e) {
+      System.err.println("A service cannot be started again: " + e.getMessage());
+      gaveUp.complete(null);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Waits until one of them cannot be kept up, which is a failure. */
+  int waitForEnd() throws InterruptedException {
+    try {
+      gaveUp.get();
+    } catch (ExecutionException e) {
+      throw new IllegalStateException(e);
+    }
+    return Main.FAILED;
+  }
+
+  private void closeWith(Platform platform) {
+    if (closed.compareAndSet(false, true)) {
+      endAll();
+      platform.close();
     }
   }
 
   @Override
   public void close() {
-    services.forEach(service -> service.process().destroy());
-    for (Service service : services) {
+    if (closed.compareAndSet(false, true)) {
+      endAll();
+    }
+  }
+
+  private void endAll() {
+    if (supervisor != null) {
+      // First of all: what ends now is meant to.
+      supervisor.interrupt();
       try {
-        if (!service.process().waitFor(15, TimeUnit.SECONDS)) {
-          service.process().destroyForcibly();
-        }
+        supervisor.join();
       } catch (InterruptedException e) {
-        service.process().destroyForcibly();
         Thread.currentThread().interrupt();
       }
     }
+    services.forEach(SupervisedProcess::end);
+    services.forEach(SupervisedProcess::awaitEnd);
   }
 }
