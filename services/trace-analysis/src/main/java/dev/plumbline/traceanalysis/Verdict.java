@@ -9,9 +9,13 @@ import dev.plumbline.schemas.trace.TraceReport.StepTime;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.EnumMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
 
 /**
  * What limits the steps: the component or idle cause with the largest share of exposed step time,
@@ -116,6 +120,7 @@ final class Verdict {
         reasons.add(where + " lacks device events of its launches, so its idle time is not real");
       }
     }
+    severalRuns(ranks, reasons);
     if (ranks.stream().allMatch(rank -> rank.integrity().stepsFoundBy().equals("none"))) {
       reasons.add("no step annotations were found: the whole trace counts as one step");
     }
@@ -129,6 +134,32 @@ final class Verdict {
       reasons.add("only one step was recorded, which may hold the start of the profiler");
     }
     return List.copyOf(reasons);
+  }
+
+  /** Files of several runs, such as a folder of unlike traces, have no bottleneck in common. */
+  private static void severalRuns(List<Rank> ranks, List<String> reasons) {
+    Set<Integer> seen = new HashSet<>();
+    Set<Integer> doubled = new TreeSet<>();
+    long nameless = 0;
+    for (Rank rank : ranks) {
+      if (rank.rank() == null) {
+        nameless++;
+      } else if (!seen.add(rank.rank())) {
+        doubled.add(rank.rank());
+      }
+    }
+    if (!doubled.isEmpty()) {
+      reasons.add(
+          "several files say that they are rank "
+              + doubled.stream().map(String::valueOf).collect(Collectors.joining(", "))
+              + ", so these are several runs: analyse the files of one run at a time");
+    }
+    if (nameless > 1) {
+      reasons.add(
+          nameless
+              + " files do not say which rank they are, so they may be several runs: analyse the"
+              + " files of one run at a time");
+    }
   }
 
   private static void undecided(

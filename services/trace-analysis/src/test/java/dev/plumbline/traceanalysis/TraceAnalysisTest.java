@@ -3,6 +3,7 @@ package dev.plumbline.traceanalysis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
+import static org.assertj.core.api.InstanceOfAssertFactories.STRING;
 
 import dev.plumbline.schemas.attribution.StepSample;
 import dev.plumbline.schemas.trace.Component;
@@ -15,6 +16,7 @@ import dev.plumbline.schemas.trace.TraceReport.RankWait;
 import dev.plumbline.schemas.trace.TraceReport.StepTime;
 import java.time.Instant;
 import java.util.List;
+import java.util.function.UnaryOperator;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -332,6 +334,30 @@ class TraceAnalysisTest {
     assertThat(twice.ranks()).hasSize(2);
     assertThat(twice.ranks().getFirst().integrity().warnings())
         .contains("Several files say that they are rank 1.");
+  }
+
+  @Test
+  void filesOfSeveralRunsHaveNoVerdictInCommon() {
+    UnaryOperator<TraceJson> step =
+        trace ->
+            trace
+                .annotation("ProfilerStep#1", "0", "100", 5)
+                .call("cudaLaunchKernel", "1", "1", 5, 1)
+                .kernel("a_gemm", "10", "80", 7, 1);
+    TraceReport doubled =
+        analyse(step.apply(rankOf(1)).input("a"), step.apply(rankOf(1)).input("b"));
+    assertThat(doubled.bottleneck().verdict()).isEqualTo("inconclusive");
+    assertThat(doubled.bottleneck().reasons())
+        .singleElement(STRING)
+        .contains("rank 1")
+        .contains("several runs");
+    TraceReport nameless =
+        analyse(
+            step.apply(new TraceJson()).input("x.json"),
+            step.apply(new TraceJson()).input("y.json"));
+    assertThat(nameless.bottleneck().reasons()).singleElement(STRING).contains("2 files");
+    TraceReport ranks = analyse(step.apply(rankOf(0)).input("a"), step.apply(rankOf(1)).input("b"));
+    assertThat(ranks.bottleneck().verdict()).isEqualTo("conclusive");
   }
 
   @Test
