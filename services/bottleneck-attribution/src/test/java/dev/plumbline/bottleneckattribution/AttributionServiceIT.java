@@ -11,14 +11,9 @@ import dev.plumbline.schemas.Topic;
 import dev.plumbline.schemas.attribution.Attribution;
 import dev.plumbline.schemas.attribution.StepSample;
 import io.quarkus.test.common.QuarkusTestResource;
-import io.quarkus.test.common.QuarkusTestResourceLifecycleManager;
 import io.quarkus.test.junit.QuarkusTest;
 import io.restassured.RestAssured;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -38,38 +33,8 @@ import org.junit.jupiter.api.Test;
 
 /** The service as it is deployed, on a real broker. */
 @QuarkusTest
-@QuarkusTestResource(AttributionServiceIT.Broker.class)
+@QuarkusTestResource(TestBroker.class)
 class AttributionServiceIT {
-
-  public static class Broker implements QuarkusTestResourceLifecycleManager {
-    private TestBroker kafka;
-
-    @Override
-    public Map<String, String> start() {
-      try {
-        Path folder = Files.createTempDirectory(Path.of("target"), "attribution-it-");
-        kafka = TestBroker.start(folder.resolve("kafka"));
-        return Map.of(
-            "kafka.bootstrap.servers",
-            kafka.bootstrapServers(),
-            "plumbline.data-dir",
-            folder.toString(),
-            "quarkus.http.test-port",
-            "0",
-            "quarkus.log.level",
-            "WARN");
-      } catch (IOException e) {
-        throw new UncheckedIOException(e);
-      }
-    }
-
-    @Override
-    public void stop() {
-      if (kafka != null) {
-        kafka.close();
-      }
-    }
-  }
 
   @ConfigProperty(name = "kafka.bootstrap.servers")
   String bootstrap;

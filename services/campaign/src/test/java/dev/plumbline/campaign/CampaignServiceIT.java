@@ -13,54 +13,18 @@ import dev.plumbline.schemas.command.Command;
 import dev.plumbline.schemas.event.CampaignEvent;
 import dev.plumbline.schemas.event.StepEvent;
 import io.quarkus.test.common.QuarkusTestResource;
-import io.quarkus.test.common.QuarkusTestResourceLifecycleManager;
 import io.quarkus.test.junit.QuarkusTest;
 import io.restassured.RestAssured;
 import io.restassured.response.Response;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Map;
 import org.eclipse.microprofile.config.inject.ConfigProperty;
 import org.junit.jupiter.api.Test;
 
 /** The service as it is deployed, on a real broker, seen over REST and by a plain consumer. */
 @QuarkusTest
-@QuarkusTestResource(CampaignServiceIT.Broker.class)
+@QuarkusTestResource(TestBroker.class)
 class CampaignServiceIT {
-
-  public static class Broker implements QuarkusTestResourceLifecycleManager {
-    private TestBroker kafka;
-
-    @Override
-    public Map<String, String> start() {
-      try {
-        Path folder = Files.createTempDirectory(Path.of("target"), "campaign-it-");
-        kafka = TestBroker.start(folder.resolve("kafka"));
-        return Map.of(
-            "kafka.bootstrap.servers",
-            kafka.bootstrapServers(),
-            "plumbline.data-dir",
-            folder.toString(),
-            "quarkus.http.test-port",
-            "0",
-            "quarkus.log.level",
-            "WARN");
-      } catch (IOException e) {
-        throw new UncheckedIOException(e);
-      }
-    }
-
-    @Override
-    public void stop() {
-      if (kafka != null) {
-        kafka.close();
-      }
-    }
-  }
 
   @ConfigProperty(name = "kafka.bootstrap.servers")
   String bootstrap;

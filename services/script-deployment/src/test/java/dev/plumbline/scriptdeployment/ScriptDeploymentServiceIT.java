@@ -13,16 +13,8 @@ import dev.plumbline.schemas.command.Job;
 import dev.plumbline.schemas.event.CampaignEvent;
 import dev.plumbline.schemas.event.StepEvent;
 import io.quarkus.test.common.QuarkusTestResource;
-import io.quarkus.test.common.QuarkusTestResourceLifecycleManager;
 import io.quarkus.test.junit.QuarkusTest;
 import jakarta.inject.Inject;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.FileVisitResult;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.nio.file.SimpleFileVisitor;
-import java.nio.file.attribute.BasicFileAttributes;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -44,7 +36,7 @@ import org.junit.jupiter.api.Test;
 
 /** The service as it runs, on a real broker, seen by a plain consumer. */
 @QuarkusTest
-@QuarkusTestResource(ScriptDeploymentServiceIT.Broker.class)
+@QuarkusTestResource(TestBroker.class)
 class ScriptDeploymentServiceIT {
 
   private static final String COMMANDS = Topic.SCRIPT_DEPLOYMENT_COMMANDS.topicName();
@@ -53,62 +45,6 @@ class ScriptDeploymentServiceIT {
   @Inject
   @ConfigProperty(name = "kafka.bootstrap.servers")
   String bootstrap;
-
-  /** A broker of the test's own, and a folder for everything. */
-  public static final class Broker implements QuarkusTestResourceLifecycleManager {
-    private Path folder;
-    private TestBroker kafka;
-
-    @Override
-    public Map<String, String> start() {
-      try {
-        folder = Files.createTempDirectory("script-deployment");
-        kafka = TestBroker.start(folder.resolve("kafka"));
-        Path inventory = folder.resolve("hosts.yaml");
-        Files.writeString(
-            inventory, "hosts: {local: {transport: local, workDir: " + folder + "/work}}");
-        return Map.of(
-            "kafka.bootstrap.servers",
-            kafka.bootstrapServers(),
-            "plumbline.hosts-file",
-            inventory.toString(),
-            "quarkus.http.test-port",
-            "0",
-            "quarkus.devservices.enabled",
-            "false");
-      } catch (IOException e) {
-        throw new UncheckedIOException(e);
-      }
-    }
-
-    @Override
-    public void stop() {
-      if (kafka != null) {
-        kafka.close();
-      }
-      try {
-        Files.walkFileTree(
-            folder,
-            new SimpleFileVisitor<>() {
-              @Override
-              public FileVisitResult visitFile(Path file, BasicFileAttributes attributes)
-                  throws IOException {
-                Files.delete(file);
-                return FileVisitResult.CONTINUE;
-              }
-
-              @Override
-              public FileVisitResult postVisitDirectory(Path dir, IOException e)
-                  throws IOException {
-                Files.delete(dir);
-                return FileVisitResult.CONTINUE;
-              }
-            });
-      } catch (IOException e) {
-        throw new UncheckedIOException(e);
-      }
-    }
-  }
 
   private void send(String key, byte[] value) throws Exception {
     try (KafkaProducer<String, byte[]> producer =

@@ -15,11 +15,7 @@ import dev.plumbline.schemas.event.CampaignEvent;
 import dev.plumbline.schemas.event.StepEvent.TracesAnalysed;
 import dev.plumbline.schemas.trace.TraceFile;
 import io.quarkus.test.common.QuarkusTestResource;
-import io.quarkus.test.common.QuarkusTestResourceLifecycleManager;
 import io.quarkus.test.junit.QuarkusTest;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -39,38 +35,8 @@ import org.junit.jupiter.api.Test;
 
 /** The service as it is deployed, on a real broker, seen by a plain producer and consumer. */
 @QuarkusTest
-@QuarkusTestResource(TraceAnalysisServiceIT.Broker.class)
+@QuarkusTestResource(TestBroker.class)
 class TraceAnalysisServiceIT {
-
-  public static class Broker implements QuarkusTestResourceLifecycleManager {
-    private TestBroker kafka;
-
-    @Override
-    public Map<String, String> start() {
-      try {
-        Path folder = Files.createTempDirectory(Path.of("target"), "trace-analysis-it-");
-        kafka = TestBroker.start(folder.resolve("kafka"));
-        return Map.of(
-            "kafka.bootstrap.servers",
-            kafka.bootstrapServers(),
-            "plumbline.data-dir",
-            folder.toString(),
-            "quarkus.http.test-port",
-            "0",
-            "quarkus.log.level",
-            "WARN");
-      } catch (IOException e) {
-        throw new UncheckedIOException(e);
-      }
-    }
-
-    @Override
-    public void stop() {
-      if (kafka != null) {
-        kafka.close();
-      }
-    }
-  }
 
   @ConfigProperty(name = "kafka.bootstrap.servers")
   String bootstrap;
