@@ -77,6 +77,11 @@ final class CampaignClient implements AutoCloseable {
             .flatMap(topic -> consumer.partitionsFor(topic.topicName()).stream())
             .map(CampaignClient::partition)
             .toList();
+    if (partitions.isEmpty()) {
+      throw new UserError(
+          Main.FAILED,
+          "Kafka at " + bootstrap + " has none of Plumbline's topics: is Plumbline served there?");
+    }
     consumer.assign(partitions);
     consumer.seekToEnd(partitions);
     partitions.forEach(consumer::position);

@@ -6,14 +6,18 @@ import dev.plumbline.schemas.campaign.CampaignStatus;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.URI;
+import java.net.URLEncoder;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -42,18 +46,8 @@ final class CampaignCommands {
                 .timeout(Duration.ofSeconds(30))
                 .build();
         HttpResponse<byte[]> response = http.send(request, HttpResponse.BodyHandlers.ofByteArray());
-        if (response.statusCode() == 404) {
-          throw UserError.badInput(
-              "There is no campaign " + path.replaceFirst("^/([^/]*).*", "$1") + ".");
-        }
         if (response.statusCode() >= 400) {
-          throw new UserError(
-              Main.FAILED,
-              url
-                  + " answered "
-                  + response.statusCode()
-                  + ": "
-                  + new String(response.body(), java.nio.charset.StandardCharsets.UTF_8));
+          throw refused(response);
         }
         return response;
       } catch (ConnectException e) {
@@ -65,12 +59,47 @@ final class CampaignCommands {
       } catch (IOException e) {
         throw new UserError(Main.FAILED, url + " did not answer: " + e.getMessage());
       } catch (IllegalArgumentException e) {
-        throw UserError.badInput("Not a URL: " + url);
+        throw UserError.badInput(
+            "--url is one such as " + Defaults.SERVER_URL + ", not " + url + ".");
       }
     }
 
+    private UserError refused(HttpResponse<byte[]> response) {
+      int code = response.statusCode() == 404 ? Main.USAGE : Main.FAILED;
+      return faults(response.body())
+          .map(said -> new UserError(code, said))
+          .orElseGet(
+              () ->
+                  new UserError(
+                      code,
+                      url
+                          + " answered HTTP "
+                          + response.statusCode()
+                          + ", not as Plumbline does; name the place with --url."));
+    }
+
+    /** What Plumbline says against a call; empty when it was not Plumbline that answered. */
+    private static Optional<String> faults(byte[] body) {
+      try {
+        String said =
+            Json.mapper().readTree(body).path("faults").findValuesAsText("message").stream()
+                .collect(Collectors.joining("\n"));
+        return said.isEmpty() ? Optional.empty() : Optional.of(said);
+      } catch (IOException e) {
+        return Optional.empty();
+      }
+    }
+
+    /** The path of a campaign, whatever stands in its id. */
+    static String path(String id) {
+      if (id.isBlank()) {
+        throw UserError.badInput("The campaign id is empty.");
+      }
+      return "/" + URLEncoder.encode(id, StandardCharsets.UTF_8).replace("+", "%20");
+    }
+
     CampaignStatus status(String id) throws InterruptedException {
-      return Json.read(send("GET", "/" + id, "application/json").body(), CampaignStatus.class);
+      return Json.read(send("GET", path(id), "application/json").body(), CampaignStatus.class);
     }
   }
 
@@ -161,7 +190,7 @@ final class CampaignCommands {
             case "json" -> "application/json";
             default -> throw UserError.badInput("--format is text or json, not " + format + ".");
           };
-      System.out.write(send("GET", "/" + id + "/report", accept).body());
+      System.out.write(send("GET", path(id) + "/report", accept).body());
       System.out.flush();
       return Main.DONE;
     }
@@ -178,7 +207,7 @@ final class CampaignCommands {
 
     @Override
     public Integer call() throws Exception {
-      send("POST", "/" + id + "/cancel", "application/json");
+      send("POST", path(id) + "/cancel", "application/json");
       System.err.println(
           "Asked to cancel "
               + id

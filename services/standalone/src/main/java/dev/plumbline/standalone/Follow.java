@@ -3,6 +3,7 @@ package dev.plumbline.standalone;
 import dev.plumbline.schemas.campaign.CampaignCancelRequested;
 import dev.plumbline.schemas.campaign.CampaignRequest;
 import dev.plumbline.schemas.campaign.CampaignRequested;
+import dev.plumbline.schemas.campaign.CampaignState;
 import dev.plumbline.schemas.campaign.CampaignStatus;
 import dev.plumbline.schemas.event.CampaignEvent.CampaignRejected;
 import dev.plumbline.standalone.CampaignClient.Heard;
@@ -29,6 +30,7 @@ final class Follow {
     onInterrupt();
     client.publish(request);
     boolean cancelAsked = false;
+    boolean begun = false;
     while (true) {
       for (Heard heard : client.poll(request.campaignId(), Duration.ofMillis(100))) {
         switch (heard) {
@@ -36,8 +38,13 @@ final class Follow {
             progress.show(status);
             if (status.state().terminal()) {
               progress.end();
+              if (!begun && status.state() != CampaignState.REJECTED) {
+                progress.note(
+                    "this request ran before, this is its outcome; run it anew with another --id");
+              }
               return status;
             }
+            begun = true;
           }
           case Heard.Event(CampaignRejected rejected) when rejected.conflict() -> {
             progress.end();

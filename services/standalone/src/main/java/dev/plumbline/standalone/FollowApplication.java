@@ -6,6 +6,7 @@ import dev.plumbline.schemas.campaign.CampaignStatus;
 import io.quarkus.runtime.QuarkusApplication;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.apache.kafka.common.KafkaException;
 
 /**
  * Keeps the services up for as long as one campaign takes. Arguments: bootstrap, request file,
@@ -30,6 +31,15 @@ public class FollowApplication implements QuarkusApplication {
     } catch (UserError mistake) {
       System.err.println(mistake.getMessage());
       return mistake.exitCode();
+    } catch (KafkaException e) {
+      Throwable cause = e.getCause() == null ? e : e.getCause();
+      System.err.println(
+          "Kafka at "
+              + bootstrap
+              + " cannot be used: "
+              + cause.getMessage()
+              + "; name the host:port of a Kafka that Plumbline's services run on.");
+      return Main.FAILED;
     } catch (InterruptedException e) {
       System.err.println("Interrupted; the campaign goes on where its services run.");
       return Main.INTERRUPTED;

@@ -38,11 +38,7 @@ final class HostsCommand implements Callable<Integer> {
 
     HostInventory read() {
       Path folder = data == null ? Defaults.dataFolder() : data;
-      try {
-        return HostInventory.read(hosts == null ? folder.resolve("hosts.yaml") : hosts);
-      } catch (IllegalArgumentException e) {
-        throw UserError.badInput(e.getMessage());
-      }
+      return Defaults.read(Defaults.inventory(folder, hosts));
     }
   }
 

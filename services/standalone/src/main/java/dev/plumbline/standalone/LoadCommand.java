@@ -2,6 +2,7 @@ package dev.plumbline.standalone;
 
 import dev.plumbline.macroload.LoadRun;
 import dev.plumbline.macroload.LoadTarget;
+import dev.plumbline.macroload.Preflight;
 import dev.plumbline.macroload.ProgressListener.Progress;
 import dev.plumbline.macroload.ReportFormat;
 import dev.plumbline.schemas.Fault;
@@ -50,7 +51,9 @@ final class LoadCommand implements Callable<Integer> {
   @Option(names = "--arrivals", description = "Open loop: poisson (default) or constant.")
   private String arrivals;
 
-  @Option(names = "--requests", description = "Requests per level.")
+  @Option(
+      names = "--requests",
+      description = "Requests per level (default: the larger of 8 and twice the concurrency).")
   private Integer requests;
 
   @Option(
@@ -59,13 +62,15 @@ final class LoadCommand implements Callable<Integer> {
       description = "Length of a level, instead of --requests.")
   private Double duration;
 
-  @Option(names = "--warmup", description = "Requests before the measured window of each level.")
+  @Option(
+      names = "--warmup",
+      description = "Requests before the window of each level (default: up to 4).")
   private Integer warmup;
 
-  @Option(names = "--input-tokens", description = "Wanted length of a prompt.")
+  @Option(names = "--input-tokens", description = "Wanted length of a prompt (default: 128).")
   private Integer inputTokens;
 
-  @Option(names = "--output-tokens", description = "Wanted length of an answer.")
+  @Option(names = "--output-tokens", description = "Wanted length of an answer (default: 128).")
   private Integer outputTokens;
 
   @Option(
@@ -74,7 +79,10 @@ final class LoadCommand implements Callable<Integer> {
       description = "${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
   private EndPoint endPoint;
 
-  @Option(names = "--timeout", paramLabel = "SECONDS", description = "Time limit of one request.")
+  @Option(
+      names = "--timeout",
+      paramLabel = "SECONDS",
+      description = "Time limit of one request (default: 120).")
   private Double timeout;
 
   @Option(
@@ -90,7 +98,7 @@ final class LoadCommand implements Callable<Integer> {
   private String format;
 
   @Override
-  public Integer call() {
+  public Integer call() throws InterruptedException {
     ReportFormat writer =
         ReportFormat.named(format)
             .orElseThrow(
@@ -99,10 +107,8 @@ final class LoadCommand implements Callable<Integer> {
                         "--format is one of " + ReportFormat.names() + ", not " + format + "."));
     LoadTarget target = target();
     LoadSpec spec = spec();
-    List<Fault> faults = LoadRun.faults(target, spec);
-    if (!faults.isEmpty()) {
-      throw UserError.badInput("The load cannot be run:", faults);
-    }
+    refuse(LoadRun.faults(target, spec));
+    refuse(Preflight.probe(target));
     AtomicBoolean cancelled = new AtomicBoolean();
     sun.misc.Signal.handle(new sun.misc.Signal("INT"), signal -> cancelled.set(true));
     LoadReport report = LoadRun.run(target, spec, this::show, cancelled::get);
@@ -117,6 +123,12 @@ final class LoadCommand implements Callable<Integer> {
       System.err.println("No request succeeded; the kinds of failure are in the report.");
     }
     return measured ? Main.DONE : Main.FAILED;
+  }
+
+  private static void refuse(List<Fault> faults) {
+    if (!faults.isEmpty()) {
+      throw UserError.badInput("The load cannot be run:", faults);
+    }
   }
 
   private LoadTarget target() {

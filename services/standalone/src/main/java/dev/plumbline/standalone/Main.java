@@ -1,6 +1,11 @@
 package dev.plumbline.standalone;
 
 import io.quarkus.runtime.annotations.QuarkusMain;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ParameterException;
@@ -42,7 +47,20 @@ public final class Main {
   private Main() {}
 
   public static void main(String... args) {
-    System.exit(commandLine().execute(args.length == 0 ? new String[] {"help"} : args));
+    System.exit(commandLine().execute(arguments(args)));
+  }
+
+  /** What is meant: help without a command, and {@code help hosts inspect} below one. */
+  static String[] arguments(String... args) {
+    if (args.length == 0) {
+      return new String[] {"help"};
+    }
+    if (args.length > 2 && args[0].equals("help")) {
+      String[] asked = Arrays.copyOfRange(args, 1, args.length + 1);
+      asked[asked.length - 1] = "--help";
+      return asked;
+    }
+    return args;
   }
 
   /**
@@ -52,35 +70,39 @@ public final class Main {
   static CommandLine commandLine() {
     return new CommandLine(new Main())
         .setParameterExceptionHandler(Main::usage)
-        .setExecutionExceptionHandler((e, line, result) -> failed(e));
+        .setExecutionExceptionHandler((e, line, result) -> failed(e, line.getErr()));
   }
 
   private static int usage(ParameterException e, String[] args) {
     CommandLine line = e.getCommandLine();
     line.getErr().println(e.getMessage());
     CommandLine.UnmatchedArgumentException.printSuggestions(e, line.getErr());
-    line.getErr().println("Try `plumbline help " + topCommand(line) + "`.");
+    line.getErr().println("Try `" + line.getCommandSpec().qualifiedName() + " --help`.");
     return USAGE;
   }
 
-  private static String topCommand(CommandLine line) {
-    CommandLine command = line;
-    while (command.getParent() != null && command.getParent().getParent() != null) {
-      command = command.getParent();
-    }
-    return command.getParent() == null ? "" : command.getCommandName();
-  }
-
-  private static int failed(Exception e) {
+  private static int failed(Exception e, PrintWriter err) {
     if (e instanceof UserError mistake) {
-      System.err.println(mistake.getMessage());
+      err.println(mistake.getMessage());
       return mistake.exitCode();
     }
     if (e instanceof InterruptedException) {
       return INTERRUPTED;
     }
-    System.err.println("Internal error: " + e + " (please report it, with this:)");
-    e.printStackTrace(System.err);
+    err.println("Internal error: " + e + " Please report it, with " + kept(e) + ".");
     return FAILED;
+  }
+
+  /** Where the stack trace lies: it helps who repairs, not who reads the screen. */
+  private static String kept(Exception e) {
+    try {
+      Path file = Files.createTempFile("plumbline-error", ".txt");
+      try (PrintWriter out = new PrintWriter(Files.newBufferedWriter(file))) {
+        e.printStackTrace(out);
+      }
+      return file.toString();
+    } catch (IOException full) {
+      return "what you did";
+    }
   }
 }

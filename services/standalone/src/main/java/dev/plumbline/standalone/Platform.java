@@ -45,6 +45,8 @@ final class Platform implements AutoCloseable {
    */
   static Platform start(PlatformOptions options) {
     Path data = folder(options.data());
+    Path hosts = Defaults.inventory(data, options.hosts());
+    Defaults.read(hosts);
     EmbeddedKafka broker = null;
     Lab lab = null;
     try {
@@ -55,7 +57,6 @@ final class Platform implements AutoCloseable {
         bootstrap = broker.bootstrapServers();
       }
       TopicCatalogue.create(bootstrap);
-      Path hosts = options.hosts() == null ? data.resolve("hosts.yaml") : options.hosts();
       if (options.scenario() != null) {
         lab = Lab.start(data.resolve("lab"), scenario(options.scenario()), LabOptions.defaults());
         hosts = LabInventory.write(data, hosts, lab);
@@ -147,15 +148,28 @@ final class Platform implements AutoCloseable {
 
   private static Path folder(Path data) {
     try {
-      return Files.createDirectories(data.toAbsolutePath().normalize());
+      Path folder = Files.createDirectories(data.toAbsolutePath().normalize());
+      if (!Files.isWritable(folder)) {
+        throw UserError.badInput(
+            "The data folder " + data + " is not writable; choose another with --data.");
+      }
+      return folder;
     } catch (IOException e) {
-      throw UserError.badInput("The data folder " + data + " cannot be made: " + e.getMessage());
+      throw UserError.badInput(
+          "The data folder "
+              + data
+              + " cannot be made: "
+              + UserError.reason(e)
+              + "; choose another with --data.");
     }
   }
 
   private static void requireFree(int port, String option) {
     if (port == 0) {
       return;
+    }
+    if (port < 0 || port > 65_535) {
+      throw UserError.badInput(option + " is from 0 to 65535, not " + port + ".");
     }
     try (ServerSocket probe = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
       probe.setReuseAddress(true);

@@ -6,7 +6,9 @@ import dev.plumbline.schemas.campaign.CampaignCancelRequested;
 import dev.plumbline.schemas.campaign.CampaignRequest;
 import dev.plumbline.schemas.campaign.CampaignRequested;
 import java.io.IOException;
+import java.nio.charset.CharacterCodingException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.concurrent.Callable;
@@ -56,7 +58,7 @@ final class RunCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws Exception {
-    CampaignRequest request = request(Files.exists(file) ? Files.readString(file) : missing());
+    CampaignRequest request = request(text());
     Path folder = data == null ? Defaults.dataFolder() : data;
     if (bootstrap != null) {
       return FollowApplication.follow(bootstrap, request, folder.resolve("reports"));
@@ -74,8 +76,16 @@ final class RunCommand implements Callable<Integer> {
     }
   }
 
-  private String missing() {
-    throw UserError.badInput("There is no file " + file + ".");
+  private String text() {
+    try {
+      return Files.readString(file);
+    } catch (NoSuchFileException e) {
+      throw UserError.badInput("There is no file " + file + ".");
+    } catch (CharacterCodingException e) {
+      throw UserError.badInput(file + " is no text in UTF-8; a request is YAML or JSON.");
+    } catch (IOException e) {
+      throw UserError.badInput(file + " cannot be read: " + UserError.reason(e) + ".");
+    }
   }
 
   /** The file's request with the options of the command line put over it. */

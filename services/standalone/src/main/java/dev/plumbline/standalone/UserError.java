@@ -1,6 +1,11 @@
 package dev.plumbline.standalone;
 
 import dev.plumbline.schemas.Fault;
+import java.io.IOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
+import java.nio.file.NoSuchFileException;
 import java.util.List;
 import java.util.stream.Collectors;
 
@@ -29,6 +34,17 @@ final class UserError extends RuntimeException {
     return faults.stream()
         .map(f -> f.field().isEmpty() ? "  " + f.message() : "  " + f.field() + ": " + f.message())
         .collect(Collectors.joining("\n"));
+  }
+
+  /** Why a file or folder could not be had, without its name. */
+  static String reason(IOException e) {
+    return switch (e) {
+      case AccessDeniedException denied -> "permission denied";
+      case FileAlreadyExistsException file -> "it is a file, or lies below one";
+      case NoSuchFileException missing -> "there is no such file or folder";
+      case FileSystemException other when other.getReason() != null -> other.getReason();
+      default -> e.getMessage();
+    };
   }
 
   int exitCode() {
