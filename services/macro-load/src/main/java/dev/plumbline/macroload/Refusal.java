@@ -3,6 +3,9 @@ package dev.plumbline.macroload;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.plumbline.schemas.Json;
+import java.net.ConnectException;
+import java.net.UnknownHostException;
+import java.nio.channels.UnresolvedAddressException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -47,12 +50,23 @@ final class Refusal {
     return otherwise;
   }
 
-  /** The message of an exception, with its type where it has none. */
+  /**
+   * The message of an exception, with its type where it has none. The HTTP client gives the
+   * commonest ones no message of their own.
+   */
   static String words(Throwable cause) {
+    for (Throwable deeper = cause; deeper != null; deeper = deeper.getCause()) {
+      if (deeper instanceof UnresolvedAddressException || deeper instanceof UnknownHostException) {
+        return "no address is known for its host name";
+      }
+    }
     String message = cause.getMessage();
-    return message == null || message.isBlank()
-        ? cause.getClass().getSimpleName()
-        : oneLine(message);
+    if (message != null && !message.isBlank()) {
+      return oneLine(message);
+    }
+    return cause instanceof ConnectException
+        ? "connection refused"
+        : cause.getClass().getSimpleName();
   }
 
   private static String oneLine(String text) {
