@@ -109,7 +109,7 @@ record DeadMansSwitch(HostAccess host, String campaignId, Settings settings, Clo
                 job.campaignId(),
                 clock.instant().toString()));
     arguments.addAll(command);
-    return HostScript.run(host, timeout, arguments);
+    return HostScript.run(host, timeout, String.join(" ", command), arguments);
   }
 
   /** The script on the host, for commands that a guarded call runs. */

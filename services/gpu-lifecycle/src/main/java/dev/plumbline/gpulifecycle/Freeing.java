@@ -61,7 +61,8 @@ final class Freeing {
     if (running || earlier.isPresent()) {
       record = stopping.record(job, command.service(), look, earlier);
       record = owe(host, job, stopping, record);
-      context.progress(1, 3L, "restore recorded, switch armed");
+      context.progress(
+          1, 3L, "restore recorded, switch armed; stopping " + look.service().description());
       context.checkCancelled();
       record = stopping.stop(job, record, look);
       context.progress(2, 3L, "stopped " + look.service().description());

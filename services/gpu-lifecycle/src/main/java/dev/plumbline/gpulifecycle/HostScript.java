@@ -36,9 +36,17 @@ final class HostScript {
    */
   static String run(HostAccess host, Duration timeout, List<String> arguments)
       throws HostException, StepFailure {
+    return run(host, timeout, arguments.getFirst(), arguments);
+  }
+
+  /**
+   * @param what how a message calls it
+   */
+  static String run(HostAccess host, Duration timeout, String what, List<String> arguments)
+      throws HostException, StepFailure {
     List<String> argv = new ArrayList<>(List.of("sh", "-s", "--"));
     argv.addAll(arguments);
-    return answer(host, arguments.getFirst(), host.exec(argv, text(), timeout));
+    return answer(host, what, host.exec(argv, text(), timeout));
   }
 
   /** Reads the outcome of a verb. */

@@ -46,7 +46,7 @@ final class Inspecting {
       faults.add(new Fault("host", e.getMessage()));
     }
     if (command.service() != null) {
-      faults.addAll(endPointFaults(command.service()));
+      faults.addAll(endPointFaults(command.service(), command.frees()));
     }
     return new HostInspected(
         job.campaignId(),
@@ -112,21 +112,41 @@ final class Inspecting {
                         + " from here (a container?), so it could not be proven free"));
   }
 
-  private List<Fault> endPointFaults(ServiceUnderTest service) throws InterruptedException {
+  private List<Fault> endPointFaults(ServiceUnderTest service, boolean stops)
+      throws InterruptedException {
+    EndPoint endPoint;
     try {
-      List<String> models = endPoints.at(service.url()).models(settings.toolTimeout());
-      return models.contains(service.model())
-          ? List.of()
-          : List.of(
-              new Fault(
-                  "service.model",
-                  "model \"%s\" is not served at %s; served: %s"
-                      .formatted(
-                          service.model(),
-                          service.url(),
-                          models.isEmpty() ? "none" : String.join(", ", models))));
+      endPoint = endPoints.at(service.url());
+      List<String> models = endPoint.models(settings.toolTimeout());
+      if (!models.contains(service.model())) {
+        return List.of(
+            new Fault(
+                "service.model",
+                "model \"%s\" is not served at %s; served: %s"
+                    .formatted(
+                        service.model(),
+                        service.url(),
+                        models.isEmpty() ? "none" : String.join(", ", models))));
+      }
     } catch (IOException e) {
       return List.of(new Fault("service.url", e.getMessage()));
+    }
+    return stops ? unproven(endPoint, service) : List.of();
+  }
+
+  /** What does not complete anything now could never be proven back after a stop. */
+  private List<Fault> unproven(EndPoint endPoint, ServiceUnderTest service)
+      throws InterruptedException {
+    try {
+      endPoint.complete(service.model(), settings.toolTimeout());
+      return List.of();
+    } catch (IOException e) {
+      return List.of(
+          new Fault(
+              "service.url",
+              "the server lists its model and completes nothing ("
+                  + e.getMessage()
+                  + "): stopped, it could not be proven back; repair it first"));
     }
   }
 }

@@ -34,6 +34,7 @@ final class Restoring {
   private static final Duration READY_DEFAULT = Duration.ofSeconds(900);
   private static final Duration ASK_EVERY = Duration.ofSeconds(1);
   private static final int ASKS_PER_LOOK = 10;
+  private static final String RESTARTED = "restarted it once";
   private static final int PROOF_LENGTH = 200;
 
   private final Settings settings;
@@ -128,6 +129,8 @@ final class Restoring {
       this.records = records;
       this.context = context;
       this.record = record;
+      // By an earlier attempt too: who restarts again and again never lets it load.
+      this.restarted = record.actions().stream().anyMatch(a -> a.startsWith(RESTARTED));
       this.control = ServiceControl.of(record.service(), settings);
       this.dead = new DeadMansSwitch(host, job.campaignId(), settings, clock);
       this.end =
@@ -180,6 +183,8 @@ final class Restoring {
                         control.manualStart(),
                         Duration.between(begin, clock.instant()).toSeconds()));
         context.progress(0, null, "started; waiting for a completion");
+      } else {
+        context.progress(0, null, "it runs; waiting for a completion");
       }
       try {
         return completion();
@@ -206,7 +211,8 @@ final class Restoring {
       record = stopping.arm(record);
       record = stopping.stop(job, record, look);
       dead.start();
-      record = record.with("restarted it once, because " + why);
+      record = record.with(RESTARTED + ", because " + why);
+      records.save(record);
     }
 
     private String completion()
@@ -214,7 +220,8 @@ final class Restoring {
       Double seconds = record.service().readyTimeoutSeconds();
       Duration ready =
           seconds == null ? READY_DEFAULT : Duration.ofMillis(Math.round(seconds * 1000));
-      Instant limit = earlier(clock.instant().plus(ready), end);
+      Instant begin = clock.instant();
+      Instant limit = earlier(begin.plus(ready), end);
       EndPoint endPoint = endPoints.at(record.service().url());
       for (int asked = 1; ; asked++) {
         context.checkCancelled();
@@ -225,7 +232,8 @@ final class Restoring {
           if (timeout.isPositive()) {
             return endPoint.complete(record.service().model(), timeout);
           }
-          throw new IOException("no completion within " + ready.toSeconds() + " s");
+          throw new IOException(
+              "no completion within " + Duration.between(begin, limit).toSeconds() + " s");
         } catch (IOException e) {
           if (!clock.instant().plus(ASK_EVERY).isBefore(limit)) {
             throw e;

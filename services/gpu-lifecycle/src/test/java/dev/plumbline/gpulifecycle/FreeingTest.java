@@ -39,6 +39,18 @@ class FreeingTest {
     assertThat(host.deeds(d -> d.startsWith("SIG"))).isEmpty();
   }
 
+  @Test
+  void aStopThatFailsIsToldByTheCommandAsAPersonWouldTypeIt() {
+    host.stopTrouble = "Failed to stop vllm.service: Connection timed out";
+    assertThatThrownBy(() -> free(Given.VLLM, false))
+        .isInstanceOf(StepFailure.class)
+        .hasMessage(
+            "`systemctl stop -- vllm.service` on host lab-1 failed with status 1: Failed to stop"
+                + " vllm.service: Connection timed out");
+    assertThat(host.active).isTrue();
+    assertThat(host.files).containsKey("/home/lab/.plumbline/restore/c1.json");
+  }
+
   /** vllm 55510: the engine and its workers outlive the server that was stopped. */
   @Test
   void endsTheRecordedWorkersThatOutliveTheUnit() throws Exception {

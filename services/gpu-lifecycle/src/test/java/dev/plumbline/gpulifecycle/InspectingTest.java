@@ -69,6 +69,22 @@ class InspectingTest {
             "model \"kimi\" is not served at http://lab-1:8000; served: none");
   }
 
+  /** What cannot be proven now cannot be proven after the restore either. */
+  @Test
+  void aServerThatCompletesNothingIsNotStopped() throws InterruptedException {
+    given.completionTrouble = "http://lab-1:8000 did not answer within 20 s";
+    assertThat(faults())
+        .containsExactly(
+            new Fault(
+                "service.url",
+                "the server lists its model and completes nothing (http://lab-1:8000 did not answer"
+                    + " within 20 s): stopped, it could not be proven back; repair it first"));
+    HostInspected observed =
+        new Inspecting(Settings.defaults(), given.time, name -> host, given.endPoints())
+            .run(new Command.InspectHost(given.job(Step.INSPECT), Given.VLLM, false, false));
+    assertThat(observed.faults()).isEmpty();
+  }
+
   @Test
   void noGpuIsAFaultUnlessAllowed() throws InterruptedException {
     host.gpus = () -> ScriptedHost.failed(127, "", "not found");

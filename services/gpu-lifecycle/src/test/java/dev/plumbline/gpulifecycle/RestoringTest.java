@@ -91,6 +91,11 @@ class RestoringTest {
     assertThat(host.deeds).doesNotContain("disarm");
     assertThat(host.files).containsKey("/home/lab/.plumbline/restore/c1.json");
     assertThat(given.published).isEmpty();
+
+    // The next attempt only waits: a server that is restarted each time never loads.
+    host.deeds.clear();
+    assertThatThrownBy(this::restore).isInstanceOf(StepFailure.class);
+    assertThat(host.deeds(d -> d.startsWith("systemctl stop") || d.equals("start"))).isEmpty();
   }
 
   @Test

@@ -49,6 +49,9 @@ final class ScriptedHost implements HostAccess {
   long mainPid;
   boolean fired;
 
+  /** Null: a stop stops; else what {@code systemctl} complains of. */
+  String stopTrouble;
+
   /** Pids that a signal does not end, by the signal's name. */
   final Map<String, Set<Long>> deaf = new TreeMap<>();
 
@@ -170,6 +173,9 @@ final class ScriptedHost implements HostAccess {
               .formatted(loadState, active ? "active" : "inactive", active ? mainPid : 0));
     }
     deeds.add(String.join(" ", argv));
+    if (stopTrouble != null) {
+      return failed(1, "", stopTrouble);
+    }
     active = false;
     endWithUnit.forEach(this::end);
     return out("");
