@@ -257,7 +257,7 @@ class SchemaContractTest {
             case "String" -> "string";
             case "int", "Integer", "long", "Long" -> "integer";
             case "double", "Double" -> "number";
-            case "boolean" -> "boolean";
+            case "boolean", "Boolean" -> "boolean";
             default -> "nothing known for " + type;
           };
       // Words that are free text in Java carry their known values as an open enum.

@@ -10,13 +10,29 @@ import java.util.Map;
  * fractions of 1.
  *
  * @param stepSummary null when no step was found
+ * @param comparison with another analysis; null when none was asked for
  */
 public record TraceReport(
     List<Rank> ranks,
     Collectives collectives,
     StepSummary stepSummary,
     Bottleneck bottleneck,
-    List<WhatIf> whatIf) {
+    List<WhatIf> whatIf,
+    TraceComparison comparison) {
+
+  /** A report that compares nothing. */
+  public TraceReport(
+      List<Rank> ranks,
+      Collectives collectives,
+      StepSummary stepSummary,
+      Bottleneck bottleneck,
+      List<WhatIf> whatIf) {
+    this(ranks, collectives, stepSummary, bottleneck, whatIf, null);
+  }
+
+  public TraceReport withComparison(TraceComparison other) {
+    return new TraceReport(ranks, collectives, stepSummary, bottleneck, whatIf, other);
+  }
 
   /**
    * One rank.
@@ -41,7 +57,25 @@ public record TraceReport(
       IdleCauses idleCausesNs,
       List<KernelTime> kernels,
       List<StepTime> steps,
-      Integrity integrity) {}
+      Integrity integrity) {
+
+    public Rank withIntegrity(Integrity other) {
+      return new Rank(
+          rank,
+          source,
+          deviceEvents,
+          streams,
+          spanNs,
+          summedNs,
+          exposedNs,
+          overlap,
+          components,
+          idleCausesNs,
+          kernels,
+          steps,
+          other);
+    }
+  }
 
   /** Summed durations of each class. */
   public record ClassTimes(long compute, long communication, long memory) {}
@@ -120,7 +154,28 @@ public record TraceReport(
       String stepsFoundBy,
       String rankFrom,
       Long clockBaseNs,
-      List<String> warnings) {}
+      List<String> warnings) {
+
+    public Integrity withWarnings(List<String> other) {
+      return new Integrity(
+          status,
+          eventsRead,
+          eventsUsed,
+          eventsBad,
+          truncated,
+          unlinkedShare,
+          otherShare,
+          otherLargest,
+          overlappedShare,
+          graphLaunches,
+          graphLaunchesWithoutKernels,
+          steps,
+          stepsFoundBy,
+          rankFrom,
+          clockBaseNs,
+          other);
+    }
+  }
 
   /**
    * Collectives matched across ranks; counts are zero for a single rank.
@@ -134,8 +189,16 @@ public record TraceReport(
   /**
    * @param waitNs duration − transfer, summed over matched collectives
    * @param lastCount how often this rank arrived last
+   * @param clockOffsetNs by how much its clock is ahead of that of the first rank, from the ends of
+   *     matched collectives; null when the clocks agree
    */
-  public record RankWait(Integer rank, long waitNs, long lastCount) {}
+  public record RankWait(Integer rank, long waitNs, long lastCount, Long clockOffsetNs) {
+
+    /** A rank whose clock agrees with the others'. */
+    public RankWait(Integer rank, long waitNs, long lastCount) {
+      this(rank, waitNs, lastCount, null);
+    }
+  }
 
   /**
    * @param share how often it arrived last ÷ matched collectives
@@ -153,6 +216,8 @@ public record TraceReport(
      *     {@code events} the median count per step, {@code share} = Σ exposed ÷ Σ window over all
      *     steps of this kind
      * @param idleShares Σ idle cause ÷ Σ window, keyed by the cause's name in JSON
+     * @param outliers steps far longer than the median: by more than 5 % of it and by more than 5 ×
+     *     1.4826 × the median absolute deviation; the longest first, ten at most
      */
     public record Kind(
         StepKind kind,
@@ -161,8 +226,31 @@ public record TraceReport(
         Spread windowNs,
         Spread busyNs,
         List<ComponentTime> components,
-        Map<String, Double> idleShares) {}
+        Map<String, Double> idleShares,
+        List<OutlierStep> outliers) {
+
+      /** Steps of which none stands out. */
+      public Kind(
+          StepKind kind,
+          long steps,
+          Integer batch,
+          Spread windowNs,
+          Spread busyNs,
+          List<ComponentTime> components,
+          Map<String, Double> idleShares) {
+        this(kind, steps, batch, windowNs, busyNs, components, idleShares, List.of());
+      }
+    }
   }
+
+  /**
+   * A step that took far longer than the others of its kind.
+   *
+   * @param rank null when unknown
+   * @param index place in the rank's {@code steps}, from 0
+   * @param ratio its window ÷ the median window
+   */
+  public record OutlierStep(Integer rank, int index, String name, long windowNs, double ratio) {}
 
   public record Spread(long median, long p95, long min, long max) {}
 
