@@ -17,6 +17,9 @@ final class DeviceEvents {
   private static final long OVERFLOW_NS = 100_000_000;
   private static final int OVERFLOW_COVERS = 8;
 
+  /** How far to look for them, so that a file of long events only does not take forever. */
+  private static final int OVERFLOW_LOOKS_AT = 4_096;
+
   private int count;
   private long[] starts = new long[256];
   private long[] durations = new long[256];
@@ -109,7 +112,8 @@ final class DeviceEvents {
   /** The n-th later event of the same stream that lies inside event i; −1 if there is none. */
   private int nextOfStream(int i, int n) {
     int left = n;
-    for (int j = i + 1; j < count && starts[j] < end(i); j++) {
+    int last = Math.min(count, i + 1 + OVERFLOW_LOOKS_AT);
+    for (int j = i + 1; j < last && starts[j] < end(i); j++) {
       if (streams[j] == streams[i] && end(j) <= end(i) && --left == 0) {
         return j;
       }

@@ -81,9 +81,14 @@ final class EventReader {
   /** No kernel runs for an hour: such a duration is an overflow. */
   private static final long ABSURD_NS = 3_600_000_000_000L;
 
+  /** Different names, thread ids and argument texts of one file; real ones have some 100 KiB. */
+  private static final int TEXT_LIMIT_BYTES = 64 * 1024 * 1024;
+
   private final JsonBytes json;
   private final Predicate<String> step;
   private final Map<String, Long> bad;
+  private final String source;
+  private final ReadLimits limits;
   private final Names names = new Names();
   private final Names ids = new Names();
   private final Names words = new Names();
@@ -100,10 +105,17 @@ final class EventReader {
   private final int[] argLengths = new int[10];
   private boolean nameEscaped;
 
-  EventReader(JsonBytes json, Predicate<String> step, Map<String, Long> bad) {
+  EventReader(
+      JsonBytes json,
+      Predicate<String> step,
+      Map<String, Long> bad,
+      String source,
+      ReadLimits limits) {
     this.json = json;
     this.step = step;
     this.bad = bad;
+    this.source = source;
+    this.limits = limits;
   }
 
   Names names() {
@@ -243,6 +255,7 @@ final class EventReader {
   }
 
   private void keep(int use, long start, long duration) {
+    refusePastLimits();
     int name = names.intern(json.buffer(), json.at(offsets[NAME]), lengths[NAME], nameEscaped);
     if (use == ANNOTATION) {
       if (mayBeStep(name)) {
@@ -252,6 +265,19 @@ final class EventReader {
       calls.add(start, start + duration, thread(), name, argInteger(CORRELATION));
     } else {
       device.add(start, duration, name, use, stream(), argInteger(CORRELATION), collective());
+    }
+  }
+
+  private void refusePastLimits() {
+    if (device.count() + calls.count() + annotations.count() >= limits.keptEvents()) {
+      throw new UnreadableTrace(
+          "%s holds more than %,d device events and launches: capture fewer steps, or raise the limit of kept events."
+              .formatted(source, limits.keptEvents()));
+    }
+    if (names.bytes() + ids.bytes() + words.bytes() > TEXT_LIMIT_BYTES) {
+      throw new UnreadableTrace(
+          source
+              + " holds more than 64 MiB of different names, which no trace of torch.profiler does.");
     }
   }
 

@@ -3,7 +3,6 @@ package dev.plumbline.traceanalysis;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.PushbackInputStream;
 import java.util.zip.DataFormatException;
 import java.util.zip.Inflater;
 import java.util.zip.ZipException;
@@ -29,24 +28,9 @@ final class GzipMembers extends InputStream {
   private int limit;
   private boolean done;
 
-  private GzipMembers(InputStream in) throws IOException {
+  GzipMembers(InputStream in) throws IOException {
     this.in = in;
     header();
-  }
-
-  /** The plain bytes of a stream, told by its first bytes and not by its name. */
-  static InputStream open(String name, InputStream raw) throws IOException {
-    PushbackInputStream in = new PushbackInputStream(raw, 4);
-    byte[] magic = in.readNBytes(4);
-    in.unread(magic);
-    if (magic.length >= 2 && magic[0] == 0x1f && (magic[1] & 0xff) == 0x8b) {
-      return new GzipMembers(in);
-    }
-    if (magic.length == 4 && magic[0] == 0x28 && (magic[1] & 0xff) == 0xb5 && magic[2] == 0x2f) {
-      throw new UnreadableTrace(
-          name + " is compressed with zstd; decompress it first, for example with zstd -d.");
-    }
-    return in;
   }
 
   @Override

@@ -81,6 +81,11 @@ final class Names {
     return texts.size();
   }
 
+  /** What all spellings take. */
+  int bytes() {
+    return arenaEnd;
+  }
+
   private int idOf(String text) {
     Integer known = byText.putIfAbsent(text, texts.size());
     if (known != null) {

@@ -121,7 +121,10 @@ public final class TraceAnalysis {
 
   private static RankAnalysis one(TraceInput input, ComponentRules rules, AnalysisOptions options) {
     Trace trace =
-        TraceReader.read(input, name -> StepName.parse(name, options.stepPattern()).isPresent());
+        TraceReader.read(
+            input,
+            name -> StepName.parse(name, options.stepPattern()).isPresent(),
+            options.limits());
     return RankAnalysis.of(trace, RankName.of(trace, input), rules, options);
   }
 

@@ -10,7 +10,7 @@ import java.nio.file.Path;
  *
  * @param name as the caller names it; reports and messages use it, and the rank may be told by it
  * @param rank used when neither the file's metadata nor its name tells the rank; may be null
- * @param bytes opens the content: Kineto JSON, plain or gzip
+ * @param bytes opens the content: Kineto JSON, plain, gzip or zstd
  */
 public record TraceInput(String name, Integer rank, Source bytes) {
 

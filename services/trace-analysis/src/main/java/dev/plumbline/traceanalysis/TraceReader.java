@@ -38,19 +38,20 @@ final class TraceReader {
   private Long baseNs;
   private boolean withStack;
 
-  private TraceReader(String source, InputStream in, Predicate<String> step) {
+  private TraceReader(String source, InputStream in, Predicate<String> step, ReadLimits limits) {
     this.source = source;
     this.json = new JsonBytes(in);
-    this.events = new EventReader(json, step, bad);
+    this.events = new EventReader(json, step, bad, source, limits);
   }
 
   /**
    * @param step whether an annotation of that name may be a step
-   * @throws UnreadableTrace if there is nothing to analyse in it
+   * @throws UnreadableTrace if there is nothing to analyse in it, or more than the limits allow
    */
-  static Trace read(TraceInput input, Predicate<String> step) {
-    try (InputStream in = GzipMembers.open(input.name(), input.bytes().open())) {
-      return new TraceReader(input.name(), in, step).read();
+  static Trace read(TraceInput input, Predicate<String> step, ReadLimits limits) {
+    try (InputStream raw = input.bytes().open();
+        InputStream in = TraceBytes.open(input.name(), raw, limits)) {
+      return new TraceReader(input.name(), in, step, limits).read();
     } catch (IOException e) {
       throw unreadable(input.name(), e);
     } catch (UncheckedIOException e) {
@@ -70,7 +71,7 @@ final class TraceReader {
     int first = json.peek();
     if (first < 0) {
       throw new UnreadableTrace(
-          source + (json.cut() ? " holds no complete gzip data." : " is empty."));
+          source + (json.cut() ? " holds no complete compressed data." : " is empty."));
     }
     try {
       if (first == '[') {
@@ -90,7 +91,7 @@ final class TraceReader {
       throw new UnreadableTrace(
           source
               + (truncated ? " is cut short before its events" : " has no \"traceEvents\"")
-              + ": give a trace written by torch.profiler (Kineto JSON, plain or gzip).");
+              + ": give a trace written by torch.profiler (Kineto JSON, plain, gzip or zstd).");
     }
     events.finish();
     return new Trace(

@@ -109,7 +109,8 @@ class ReaderAgainstJacksonTest {
   }
 
   private static Trace read(byte[] bytes) {
-    return TraceReader.read(TraceJson.input("mutated.json", bytes), name -> true);
+    return TraceReader.read(
+        TraceJson.input("mutated.json", bytes), name -> true, ReadLimits.defaults());
   }
 
   @ParameterizedTest

@@ -67,6 +67,8 @@ final class TraceJson {
 
   static Trace read(byte[] bytes) {
     return TraceReader.read(
-        input("test.json", bytes), name -> StepName.parse(name, null).isPresent());
+        input("test.json", bytes),
+        name -> StepName.parse(name, null).isPresent(),
+        ReadLimits.defaults());
   }
 }

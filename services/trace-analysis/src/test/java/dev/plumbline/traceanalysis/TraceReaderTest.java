@@ -3,6 +3,7 @@ package dev.plumbline.traceanalysis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.github.luben.zstd.Zstd;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -13,6 +14,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.zip.GZIPInputStream;
 import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -283,6 +285,104 @@ class TraceReaderTest {
   }
 
   @Test
+  void zstdIsToldByItsFirstBytesAndMayHaveFrames() {
+    byte[] plain = two().text().getBytes(StandardCharsets.UTF_8);
+    int half = plain.length / 2;
+    byte[] first = Zstd.compress(Arrays.copyOf(plain, half));
+    byte[] second = Zstd.compress(Arrays.copyOfRange(plain, half, plain.length));
+    byte[] frames = Arrays.copyOf(first, first.length + second.length);
+    System.arraycopy(second, 0, frames, first.length, second.length);
+    assertThat(names(TraceJson.read(Zstd.compress(plain)))).containsExactly("a", "b");
+    Trace trace = TraceJson.read(frames);
+    assertThat(names(trace)).containsExactly("a", "b");
+    assertThat(trace.truncated()).isFalse();
+  }
+
+  @Test
+  void aCutOrDamagedZstdKeepsWhatCameBefore() throws IOException {
+    byte[] plain;
+    try (InputStream in =
+        new GZIPInputStream(
+            new ByteArrayInputStream(
+                SharedDataBytes.of("moe-decode-b1-cudagraph.pt.trace.json.gz")))) {
+      plain = in.readAllBytes();
+    }
+    byte[] whole = Zstd.compress(plain);
+    Trace cut = TraceJson.read(Arrays.copyOf(whole, whole.length * 7 / 10));
+    assertThat(cut.truncated()).isTrue();
+    assertThat(cut.events().count()).isPositive();
+    byte[] damaged = whole.clone();
+    Arrays.fill(damaged, whole.length * 6 / 10, whole.length * 7 / 10, (byte) 0xff);
+    Trace kept = TraceJson.read(damaged);
+    assertThat(kept.truncated()).isTrue();
+    assertThat(kept.events().count()).isPositive();
+  }
+
+  private static InputStream spaces(long count) {
+    return new InputStream() {
+      private long left = count;
+
+      @Override
+      public int read() {
+        return left-- > 0 ? ' ' : -1;
+      }
+
+      @Override
+      public int read(byte[] target, int offset, int length) {
+        if (left <= 0) {
+          return -1;
+        }
+        int read = (int) Math.min(length, left);
+        Arrays.fill(target, offset, offset + read, (byte) ' ');
+        left -= read;
+        return read;
+      }
+    };
+  }
+
+  @Test
+  void aBombIsRefused() throws IOException {
+    ByteArrayOutputStream bomb = new ByteArrayOutputStream();
+    try (GZIPOutputStream gzip = new GZIPOutputStream(bomb)) {
+      gzip.write("{\"a\":".getBytes(StandardCharsets.US_ASCII));
+      spaces(70L << 20).transferTo(gzip);
+    }
+    byte[] zstd = Zstd.compress(spaces(70L << 20).readAllBytes());
+    assertThatThrownBy(() -> TraceJson.read(bomb.toByteArray()))
+        .isInstanceOf(UnreadableTrace.class)
+        .hasMessageContaining("test.json unpacks to more than 200 times its size");
+    assertThatThrownBy(() -> TraceJson.read(zstd))
+        .hasMessageContaining("test.json unpacks to more than 200 times its size");
+    ReadLimits small = new ReadLimits(1 << 20, 2_000, 10);
+    assertThatThrownBy(
+            () ->
+                TraceReader.read(
+                    TraceJson.input("bomb.gz", bomb.toByteArray()), name -> false, small))
+        .hasMessage(
+            "bomb.gz holds more than 1,048,576 bytes of JSON: capture fewer steps, or raise the"
+                + " size limit.");
+  }
+
+  @Test
+  void keptEventsAndNamesAreLimited() {
+    ReadLimits two = new ReadLimits(1 << 20, 200, 2);
+    String text = two().text();
+    assertThat(TraceReader.read(TraceJson.input("a", text), name -> false, two).events().count())
+        .isEqualTo(2);
+    String three = two().call("cudaLaunchKernel", "1", "0.5", 5, 2).text();
+    assertThatThrownBy(() -> TraceReader.read(TraceJson.input("a", three), name -> false, two))
+        .hasMessage(
+            "a holds more than 2 device events and launches: capture fewer steps, or raise the"
+                + " limit of kept events.");
+    TraceJson json = new TraceJson();
+    for (int i = 0; i < 70; i++) {
+      json.kernel(i + "n".repeat(1_000_000), "10", "1", 7, 1);
+    }
+    assertThatThrownBy(() -> TraceJson.read(json.text()))
+        .hasMessageContaining("64 MiB of different names");
+  }
+
+  @Test
   void aCutGzipIsTruncated() throws IOException {
     byte[] whole = SharedDataBytes.of("moe-decode-b1-cudagraph.pt.trace.json.gz");
     Trace trace = TraceJson.read(Arrays.copyOf(whole, whole.length * 7 / 10));
@@ -312,7 +412,8 @@ class TraceReaderTest {
                     return in.read(target, offset, Math.min(1, length));
                   }
                 });
-    assertThat(names(TraceReader.read(input, name -> false))).containsExactly("a", "b", "xé\\");
+    assertThat(names(TraceReader.read(input, name -> false, ReadLimits.defaults())))
+        .containsExactly("a", "b", "xé\\");
   }
 
   @ParameterizedTest
@@ -334,11 +435,13 @@ class TraceReaderTest {
   }
 
   @Test
-  void aMissingFileAndZstdAreNamed() {
+  void aMissingFileIsNamed() {
     assertThatThrownBy(
-            () -> TraceReader.read(TraceInput.of(Path.of("no", "such.json")), name -> false))
+            () ->
+                TraceReader.read(
+                    TraceInput.of(Path.of("no", "such.json")),
+                    name -> false,
+                    ReadLimits.defaults()))
         .hasMessage("Cannot read the trace no/such.json: there is no such file.");
-    assertThatThrownBy(() -> TraceJson.read(new byte[] {0x28, (byte) 0xb5, 0x2f, (byte) 0xfd, 0}))
-        .hasMessageContaining("is compressed with zstd");
   }
 }
