@@ -44,6 +44,7 @@ final class Platform implements AutoCloseable {
    * @throws UserError when the data folder or a port cannot be had
    */
   static Platform start(PlatformOptions options) {
+    Scenario scenario = options.scenario() == null ? null : scenario(options.scenario());
     Path data = folder(options.data());
     Path hosts = Defaults.inventory(data, options.hosts());
     Defaults.read(hosts);
@@ -57,8 +58,8 @@ final class Platform implements AutoCloseable {
         bootstrap = broker.bootstrapServers();
       }
       TopicCatalogue.create(bootstrap);
-      if (options.scenario() != null) {
-        lab = Lab.start(data.resolve("lab"), scenario(options.scenario()), LabOptions.defaults());
+      if (scenario != null) {
+        lab = Lab.start(data.resolve("lab"), scenario, LabOptions.defaults());
         hosts = LabInventory.write(data, hosts, lab);
         Files.writeString(data.resolve(LAB_REQUEST), lab.sampleRequest("lab-campaign") + "\n");
       }
@@ -164,7 +165,8 @@ final class Platform implements AutoCloseable {
     }
   }
 
-  private static void requireFree(int port, String option) {
+  /** Says at once, and not after the broker's start, that a port cannot be had. */
+  static void requireFree(int port, String option) {
     if (port == 0) {
       return;
     }

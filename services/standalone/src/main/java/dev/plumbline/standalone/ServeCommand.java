@@ -48,6 +48,7 @@ final class ServeCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws Exception {
+    Platform.requireFree(port, "--port");
     Path folder = data == null ? Defaults.dataFolder() : data;
     System.err.println("Starting Plumbline in " + folder + " ...");
     try (Platform platform =
