@@ -114,6 +114,26 @@ start() {
   ) 9>"$dir/start.lock"
 }
 
+jobs_marked() {
+  grep -lzF "PLUMBLINE_JOB=$1" /proc/[0-9]*/environ 2>/dev/null | cut -d/ -f3
+}
+
+# A probe that runs on without its Plumbline holds the memory that the service needs to load.
+end_jobs() {
+  mark=$(dirname "$(dirname "$1")")/runs/$(basename "$1" .switch)-
+  for name in TERM KILL; do
+    tries=100
+    for pid in $(jobs_marked "$mark"); do
+      echo "$(date): SIG$name to process $pid of a job"
+      kill -s "$name" "$pid"
+    done
+    while [ -n "$(jobs_marked "$mark")" ] && [ "$tries" -gt 0 ]; do
+      tries=$((tries - 1))
+      sleep 0.1
+    done
+  done
+}
+
 put() {
   echo "$2" >"$1.new" && mv "$1.new" "$1"
 }
@@ -136,6 +156,7 @@ tick() {
   put "$dir/idle" "$idle"
   [ "$idle" -lt "$ttl" ] && return 0
   echo "$(date): the lease was not renewed for $idle s: starting the service"
+  end_jobs "$dir"
   if start "$dir"; then
     put "$dir/fired" "$(date -u +%Y-%m-%dT%H:%M:%SZ)"
     echo "$(date): started"

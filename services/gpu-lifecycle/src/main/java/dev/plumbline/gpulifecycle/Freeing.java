@@ -55,6 +55,14 @@ final class Freeing {
     RestoreRecords records = new RestoreRecords(host);
     Optional<RestoreRecord> earlier = records.owed(job.campaignId());
     refuse(look, earlier, command);
+    if (earlier.isPresent()
+        && new DeadMansSwitch(host, job.campaignId(), settings, clock).fired()) {
+      throw refusal(
+          "host "
+              + host.entry().name()
+              + " has started its service again by itself, because its lease was not renewed in"
+              + " time: it is not stopped a second time");
+    }
     boolean running = look.service() != null && look.service().running();
     Stopping stopping = new Stopping(host, settings, clock, pause, records);
     RestoreRecord record = null;

@@ -51,6 +51,20 @@ class FreeingTest {
     assertThat(host.files).containsKey("/home/lab/.plumbline/restore/c1.json");
   }
 
+  /** Plumbline was away for too long: whoever uses the server now is not cut off again. */
+  @Test
+  void aServiceThatTheHostStartedByItselfIsNotStoppedAgain() throws Exception {
+    free(Given.VLLM, false);
+    host.onStart.run();
+    host.fired = true;
+    host.deeds.clear();
+    assertThatThrownBy(() -> free(Given.VLLM, false))
+        .isInstanceOf(StepFailure.class)
+        .hasMessageContaining("host lab-1 has started its service again by itself");
+    assertThat(host.deeds).containsExactly("lease check 7");
+    assertThat(host.active).isTrue();
+  }
+
   /** vllm 55510: the engine and its workers outlive the server that was stopped. */
   @Test
   void endsTheRecordedWorkersThatOutliveTheUnit() throws Exception {

@@ -217,13 +217,29 @@ class LocalHostIT {
     LeaseRenewal dead = new Given().renewal();
     free(settings, dead);
     assertThat(answer()).isEmpty();
+    Process probe = jobProcess("c1-micro-1");
+    Process other = jobProcess("c9-micro-1");
     // Nobody does anything from here on.
-    await().atMost(Duration.ofSeconds(30)).until(() -> answer().isPresent());
+    try {
+      await().atMost(Duration.ofSeconds(30)).until(() -> answer().isPresent());
+      assertThat(probe.isAlive()).as("the probe, which held the GPUs").isFalse();
+      assertThat(other.isAlive()).as("a process of another campaign").isTrue();
+    } finally {
+      probe.destroyForcibly();
+      other.destroyForcibly();
+    }
     assertThat(dir.resolve("work/restore/c1.switch/fired")).exists();
     // The worker comes back, finds it, and proves it.
     ServerRestored restored = restore(settings);
     assertThat(restored.actions()).anyMatch(a -> a.contains("by itself"));
     assertThat(restored.actions()).noneMatch(a -> a.startsWith("started"));
+  }
+
+  /** As a job's processes are marked. */
+  private Process jobProcess(String name) throws IOException {
+    ProcessBuilder builder = new ProcessBuilder("sleep", "600");
+    builder.environment().put("PLUMBLINE_JOB", dir.resolve("work/runs").resolve(name).toString());
+    return builder.start();
   }
 
   @Test

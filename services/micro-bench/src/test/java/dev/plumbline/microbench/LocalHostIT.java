@@ -236,6 +236,16 @@ class LocalHostIT {
   }
 
   @Test
+  void gpusWhoseServiceTheHostStartedAgainAreNotUsed() throws Exception {
+    Path switched = Files.createDirectories(dir.resolve("work/restore/c1.switch"));
+    Files.writeString(switched.resolve("fired"), "2026-01-01T00:00:00Z\n");
+    assertThatThrownBy(() -> measure(PROBE, 30.0, 1, copy("a", 4)))
+        .isInstanceOf(StepFailure.class)
+        .hasMessageContaining("started its service again by itself");
+    assertThat(dir.resolve("work/runs")).doesNotExist();
+  }
+
+  @Test
   void aTraceThatTheProbeClaimsAndDidNotWriteIsNone() throws Exception {
     Python.assumePresent();
     Path script =

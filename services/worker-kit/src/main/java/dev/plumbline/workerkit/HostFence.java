@@ -2,12 +2,20 @@ package dev.plumbline.workerkit;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.plumbline.schemas.Json;
+import dev.plumbline.schemas.Step;
 import dev.plumbline.schemas.command.Job;
 import java.io.IOException;
 import java.io.InputStream;
+import java.util.EnumSet;
+import java.util.Set;
 
-/** The fencing token on the host itself: who was leased the host before must not touch it now. */
+/**
+ * What the host itself says against the work: who was leased the host before must not touch it now,
+ * and GPUs whose service the host has started again are not free.
+ */
 public final class HostFence {
+
+  private static final Set<Step> NEED_FREE_GPUS = EnumSet.of(Step.DEPLOY, Step.MICRO, Step.TRACE);
 
   private HostFence() {}
 
@@ -16,9 +24,22 @@ public final class HostFence {
    * is nothing to refuse.
    *
    * @throws StepFailure with code {@code refused} when the token on the host is newer than the
-   *     job's, or cannot be read
+   *     job's, or cannot be read, or when the dead-man's switch has started the service again
    */
   public static void check(HostAccess host, Job job) throws HostException, StepFailure {
+    checkToken(host, job);
+    if (NEED_FREE_GPUS.contains(job.step())
+        && host.stat(host.workDir() + "/restore/" + job.campaignId() + ".switch/fired")
+            .isPresent()) {
+      throw new StepFailure(
+          "refused",
+          "host '%s' has started its service again by itself, because its lease was not renewed in time: the GPUs are no longer free"
+              .formatted(host.entry().name()),
+          false);
+    }
+  }
+
+  private static void checkToken(HostAccess host, Job job) throws HostException, StepFailure {
     String path = host.workDir() + "/lease.json";
     if (job.token() == null || host.stat(path).isEmpty()) {
       return;
