@@ -136,7 +136,8 @@ final class CollectiveMatch {
     }
     List<RankWait> rankWaits = new ArrayList<>();
     for (int r = 0; r < count; r++) {
-      rankWaits.add(new RankWait(ranks.get(r).report().rank(), waits[r], last[r]));
+      Long offset = offsets[r] == 0 ? null : offsets[r];
+      rankWaits.add(new RankWait(ranks.get(r).report().rank(), waits[r], last[r], offset));
     }
     return new Collectives(
         matches.size(),

@@ -47,6 +47,9 @@ final class ReportTables {
                 bottleneck.margin() * 100,
                 bottleneck.verdict()));
     bottleneck.reasons().forEach(reason -> lines.add("Inconclusive because " + reason + "."));
+    if (report.comparison() != null) {
+      lines.addAll(ComparisonTables.sentences(report.comparison()));
+    }
     return lines;
   }
 
@@ -57,8 +60,12 @@ final class ReportTables {
 
   static List<Table> of(TraceReport report) {
     List<Table> tables = new ArrayList<>();
+    if (report.comparison() != null) {
+      tables.addAll(ComparisonTables.of(report.comparison()));
+    }
     if (report.stepSummary() != null) {
       report.stepSummary().kinds().forEach(kind -> tables.add(step(kind)));
+      tables.add(outliers(report.stepSummary()));
     }
     tables.add(ranks(report.ranks()));
     if (report.stepSummary() == null) {
@@ -118,6 +125,27 @@ final class ReportTables {
         title,
         2,
         List.of("component", "class", "events", "summed µs", "exposed µs", "share"),
+        rows);
+  }
+
+  private static Table outliers(StepSummary summary) {
+    List<List<String>> rows = new ArrayList<>();
+    for (StepSummary.Kind kind : summary.kinds()) {
+      for (TraceReport.OutlierStep step : kind.outliers()) {
+        rows.add(
+            List.of(
+                step.rank() == null ? "?" : step.rank().toString(),
+                shortened(step.name()),
+                word(kind.kind()),
+                Integer.toString(step.index()),
+                micros(step.windowNs()),
+                String.format(Locale.ROOT, "%.2fx", step.ratio())));
+      }
+    }
+    return new Table(
+        "Outlier steps, far longer than the median of their kind",
+        3,
+        List.of("rank", "step", "kind", "place", "window µs", "of median"),
         rows);
   }
 
@@ -194,7 +222,8 @@ final class ReportTables {
           List.of(
               wait.rank() == null ? "?" : wait.rank().toString(),
               micros(wait.waitNs()),
-              Long.toString(wait.lastCount())));
+              Long.toString(wait.lastCount()),
+              wait.clockOffsetNs() == null ? "0" : micros(wait.clockOffsetNs())));
     }
     String straggler =
         collectives.straggler() == null
@@ -210,7 +239,7 @@ final class ReportTables {
                 micros(collectives.transferNs()),
                 straggler),
         1,
-        List.of("rank", "wait µs", "times last"),
+        List.of("rank", "wait µs", "times last", "clock ahead µs"),
         rows);
   }
 
@@ -299,7 +328,7 @@ final class ReportTables {
     return shortened(name == null ? rank.source() : name.toString());
   }
 
-  private static String shortened(String name) {
+  static String shortened(String name) {
     return name.length() <= 60 ? name : name.substring(0, 57) + "...";
   }
 

@@ -4,6 +4,7 @@ import dev.plumbline.schemas.trace.Component;
 import dev.plumbline.schemas.trace.StepKind;
 import dev.plumbline.schemas.trace.TraceReport.ComponentTime;
 import dev.plumbline.schemas.trace.TraceReport.IdleCauses;
+import dev.plumbline.schemas.trace.TraceReport.OutlierStep;
 import dev.plumbline.schemas.trace.TraceReport.Rank;
 import dev.plumbline.schemas.trace.TraceReport.Spread;
 import dev.plumbline.schemas.trace.TraceReport.StepSummary;
@@ -25,41 +26,90 @@ final class StepStatistics {
 
   private StepStatistics() {}
 
-  /** A step, and whether another follows it on its rank. */
-  private record Placed(StepTime step, boolean last) {}
+  private static final int MOST_OUTLIERS = 10;
+
+  /**
+   * A step, and whether another follows it on its rank.
+   *
+   * @param index place among the rank's steps
+   */
+  private record Placed(Integer rank, int index, StepTime step, boolean last) {}
 
   /** Null when no step was found. */
   static StepSummary of(List<Rank> ranks) {
-    Map<StepKind, List<Placed>> byKind = new EnumMap<>(StepKind.class);
-    for (Rank rank : ranks) {
-      if (!rank.integrity().stepsFoundBy().equals("none")) {
-        for (int i = 0; i < rank.steps().size(); i++) {
-          StepTime step = rank.steps().get(i);
-          byKind
-              .computeIfAbsent(step.kind(), k -> new ArrayList<>())
-              .add(new Placed(step, i + 1 == rank.steps().size()));
-        }
-      }
-    }
+    Map<StepKind, List<Placed>> byKind =
+        byKind(
+            ranks.stream()
+                .filter(rank -> !rank.integrity().stepsFoundBy().equals("none"))
+                .toList());
     return byKind.isEmpty()
         ? null
         : new StepSummary(
             byKind.entrySet().stream().map(e -> kind(e.getKey(), e.getValue())).toList());
   }
 
+  private static Map<StepKind, List<Placed>> byKind(List<Rank> ranks) {
+    Map<StepKind, List<Placed>> byKind = new EnumMap<>(StepKind.class);
+    for (Rank rank : ranks) {
+      for (int i = 0; i < rank.steps().size(); i++) {
+        StepTime step = rank.steps().get(i);
+        byKind
+            .computeIfAbsent(step.kind(), k -> new ArrayList<>())
+            .add(new Placed(rank.rank(), i, step, i + 1 == rank.steps().size()));
+      }
+    }
+    return byKind;
+  }
+
+  /**
+   * The steps whose windows compare, by kind. The last window of a rank ends with its last event,
+   * where others hold the time up to the next step: it is left out where there are others.
+   */
+  static Map<StepKind, List<StepTime>> comparable(List<Rank> ranks) {
+    Map<StepKind, List<StepTime>> steps = new EnumMap<>(StepKind.class);
+    byKind(ranks)
+        .forEach(
+            (kind, placed) ->
+                steps.put(kind, followed(placed).stream().map(Placed::step).toList()));
+    return steps;
+  }
+
+  private static List<Placed> followed(List<Placed> placed) {
+    List<Placed> followed = placed.stream().filter(p -> !p.last).toList();
+    return followed.isEmpty() ? placed : followed;
+  }
+
   private static StepSummary.Kind kind(StepKind kind, List<Placed> placed) {
     List<StepTime> steps = placed.stream().map(Placed::step).toList();
-    // The last window of a rank ends with its last event, where others hold the time up to the next
-    // step: it is left out of the spread where there are others.
-    List<StepTime> followed = placed.stream().filter(p -> !p.last).map(Placed::step).toList();
+    List<Placed> followed = followed(placed);
     return new StepSummary.Kind(
         kind,
         steps.size(),
         mostFrequentBatch(steps),
-        spread(followed.isEmpty() ? steps : followed, StepTime::windowNs),
+        spread(followed.stream().map(Placed::step).toList(), StepTime::windowNs),
         spread(steps, step -> step.exposedNs().total() - step.exposedNs().idle()),
         components(steps),
-        idleShares(steps));
+        idleShares(steps),
+        outliers(followed));
+  }
+
+  /** Far longer than the median, as the schema defines it. */
+  private static List<OutlierStep> outliers(List<Placed> placed) {
+    Robust windows = Robust.of(placed.stream().mapToLong(p -> p.step.windowNs()).toArray());
+    double least = windows.median() + Math.max(0.05 * windows.median(), 5 * windows.deviation());
+    return placed.stream()
+        .filter(p -> p.step.windowNs() > least)
+        .sorted(Comparator.comparingLong((Placed p) -> p.step.windowNs()).reversed())
+        .limit(MOST_OUTLIERS)
+        .map(
+            p ->
+                new OutlierStep(
+                    p.rank,
+                    p.index,
+                    p.step.name(),
+                    p.step.windowNs(),
+                    (double) p.step.windowNs() / windows.median()))
+        .toList();
   }
 
   private static Integer mostFrequentBatch(List<StepTime> steps) {

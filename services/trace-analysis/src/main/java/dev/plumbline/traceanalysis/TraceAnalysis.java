@@ -148,37 +148,6 @@ public final class TraceAnalysis {
     Integrity i = rank.integrity();
     List<String> warnings = new ArrayList<>(i.warnings());
     warnings.add("Several files say that they are rank " + rank.rank() + ".");
-    Integrity integrity =
-        new Integrity(
-            i.status(),
-            i.eventsRead(),
-            i.eventsUsed(),
-            i.eventsBad(),
-            i.truncated(),
-            i.unlinkedShare(),
-            i.otherShare(),
-            i.otherLargest(),
-            i.overlappedShare(),
-            i.graphLaunches(),
-            i.graphLaunchesWithoutKernels(),
-            i.steps(),
-            i.stepsFoundBy(),
-            i.rankFrom(),
-            i.clockBaseNs(),
-            List.copyOf(warnings));
-    return new Rank(
-        rank.rank(),
-        rank.source(),
-        rank.deviceEvents(),
-        rank.streams(),
-        rank.spanNs(),
-        rank.summedNs(),
-        rank.exposedNs(),
-        rank.overlap(),
-        rank.components(),
-        rank.idleCausesNs(),
-        rank.kernels(),
-        rank.steps(),
-        integrity);
+    return rank.withIntegrity(i.withWarnings(List.copyOf(warnings)));
   }
 }

@@ -79,7 +79,7 @@ final class Verdict {
     return shares;
   }
 
-  private static String underscored(String camelCase) {
+  static String underscored(String camelCase) {
     return camelCase.replaceAll("([A-Z])", "_$1").toLowerCase(Locale.ROOT);
   }
 
