@@ -115,6 +115,7 @@ final class Restoring {
     private final ServiceControl control;
     private final DeadMansSwitch dead;
     private final Instant end;
+    private final Duration ready;
     private RestoreRecord record;
     private boolean restarted;
 
@@ -136,7 +137,15 @@ final class Restoring {
       this.end =
           job.deadline() == null
               ? clock.instant().plus(settings.maxDown())
-              : job.deadline().minus(LAST_WORDS);
+              : job.deadline().minus(lastWords());
+      Double seconds = record.service().readyTimeoutSeconds();
+      this.ready = seconds == null ? READY_DEFAULT : Duration.ofMillis(Math.round(seconds * 1000));
+    }
+
+    /** Of a short limit most is for the work. */
+    private Duration lastWords() {
+      Duration quarter = Duration.between(clock.instant(), job.deadline()).dividedBy(4);
+      return quarter.compareTo(LAST_WORDS) < 0 ? quarter : LAST_WORDS;
     }
 
     ServerRestored restore() throws StepFailure, InterruptedException, HostException {
@@ -174,22 +183,25 @@ final class Restoring {
         record = record.with("the dead-man's switch had started the service by itself");
       }
       if (!running()) {
-        Instant begin = clock.instant();
+        Instant asked = clock.instant();
         dead.start();
         record =
             record.with(
                 "started %s in %d s"
                     .formatted(
                         control.manualStart(),
-                        Duration.between(begin, clock.instant()).toSeconds()));
+                        Duration.between(asked, clock.instant()).toSeconds()));
         context.progress(0, null, "started; waiting for a completion");
       } else {
         context.progress(0, null, "it runs; waiting for a completion");
       }
+      Instant begin = clock.instant();
       try {
         return completion();
       } catch (IOException e) {
-        if (!restarted && running()) {
+        // Only when it had its time: one that still loads would have to begin anew.
+        boolean hadItsTime = !clock.instant().plus(ASK_EVERY).isBefore(begin.plus(ready));
+        if (!restarted && hadItsTime && running()) {
           restartOnce(e.getMessage());
           return completion();
         }
@@ -217,9 +229,6 @@ final class Restoring {
 
     private String completion()
         throws IOException, HostException, StepFailure, InterruptedException {
-      Double seconds = record.service().readyTimeoutSeconds();
-      Duration ready =
-          seconds == null ? READY_DEFAULT : Duration.ofMillis(Math.round(seconds * 1000));
       Instant begin = clock.instant();
       Instant limit = earlier(begin.plus(ready), end);
       EndPoint endPoint = endPoints.at(record.service().url());

@@ -98,6 +98,30 @@ class RestoringTest {
     assertThat(host.deeds(d -> d.startsWith("systemctl stop") || d.equals("start"))).isEmpty();
   }
 
+  /** A limit shorter than the service needs: the attempts together wait long enough. */
+  @Test
+  void anAttemptThatIsTooShortLeavesTheServerToLoad() throws Exception {
+    freed();
+    given.completionTrouble = "http://lab-1:8000 did not answer";
+    Job brief = new Job("c1", Step.RESTORE, 1, "lab-1", 7L, given.time.instant().plusSeconds(2));
+    Restoring restoring =
+        new Restoring(
+            Settings.defaults(), given.time, given.time, given.leases(host), given.endPoints());
+    assertThatThrownBy(
+            () ->
+                restoring.run(
+                    host, new Command.RestoreServer(brief, Given.VLLM), given.context(brief)))
+        .isInstanceOf(StepFailure.class)
+        .matches(e -> ((StepFailure) e).retryable());
+    assertThat(host.deeds(d -> d.startsWith("systemctl stop"))).isEmpty();
+    assertThat(host.deeds(d -> d.equals("start"))).hasSize(1);
+
+    given.completionTrouble = null;
+    host.deeds.clear();
+    assertThat(restore().proof()).isEqualTo("Ready.");
+    assertThat(host.deeds).doesNotContain("start");
+  }
+
   @Test
   void startsAgainWhenTheServiceEnded() throws Exception {
     freed();

@@ -90,7 +90,11 @@ final class MicroBench {
     }
     Duration left = Duration.between(clock.instant(), job.deadline()).minusSeconds(5);
     if (left.compareTo(Duration.ofSeconds(1)) < 0) {
-      throw new StepFailure("time-out", "no time is left before the step's deadline", true);
+      throw new StepFailure(
+          "time-out",
+          "too little time is left before the step's deadline, which deadlines.stepSeconds sets: a probe"
+              + " needs more than 6 s",
+          true);
     }
     return given.compareTo(left) < 0 ? given : left;
   }
