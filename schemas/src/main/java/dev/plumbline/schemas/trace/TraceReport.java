@@ -59,6 +59,23 @@ public record TraceReport(
       List<StepTime> steps,
       Integrity integrity) {
 
+    public Rank withKernels(List<KernelTime> other) {
+      return new Rank(
+          rank,
+          source,
+          deviceEvents,
+          streams,
+          spanNs,
+          summedNs,
+          exposedNs,
+          overlap,
+          components,
+          idleCausesNs,
+          other,
+          steps,
+          integrity);
+    }
+
     public Rank withIntegrity(Integrity other) {
       return new Rank(
           rank,
