@@ -142,13 +142,14 @@ final class JsonBytes {
   private void passString() {
     position++;
     tokenEscaped = false;
+    restOfString();
+  }
+
+  /** Goes behind the closing quote of the string in which the position is. */
+  private void restOfString() {
     while (true) {
       byte[] b = buffer;
-      int p = position;
-      // A zero after the last byte read ends this loop without a test for the end.
-      while (b[p] >= ' ' ? b[p] != '"' && b[p] != '\\' : b[p] < 0) {
-        p++;
-      }
+      int p = EightBytes.endOfPlainText(b, position, end);
       position = p;
       if (p < end) {
         if (b[p] == '"') {
@@ -243,11 +244,13 @@ final class JsonBytes {
   void skipToClose() {
     int depth = 1;
     while (true) {
-      while (position < end) {
+      depth = skipWords(depth);
+      // What stopped it lies in the next eight bytes.
+      for (int stop = Math.min(end, position + Long.BYTES); position < stop; ) {
         byte b = buffer[position];
         if (b == '"') {
           passString();
-          continue;
+          break;
         }
         position++;
         if (b == '{' || b == '[') {
@@ -258,10 +261,39 @@ final class JsonBytes {
           }
         }
       }
-      if (!refill()) {
+      if (position >= end && !refill()) {
         throw ended;
       }
     }
+  }
+
+  /**
+   * Follows brackets and quotes eight bytes at a time, and stops, outside of a string, before the
+   * bytes that hold the last closing bracket, an escape or a control character in a string.
+   *
+   * @return the depth there
+   */
+  private int skipWords(int depthBefore) {
+    byte[] b = buffer;
+    int depth = depthBefore;
+    int p = position;
+    long inString = 0; // all ones when the bytes before end inside a string
+    for (int last = end - Long.BYTES; p <= last; p += Long.BYTES) {
+      long word = EightBytes.at(b, p);
+      long inside = EightBytes.insideStrings(word) ^ (inString & EightBytes.HIGH);
+      long closing = EightBytes.closing(word) & ~inside;
+      int closes = Long.bitCount(closing);
+      if (closes >= depth || EightBytes.needsCare(word, inside) != 0) {
+        break;
+      }
+      depth += Long.bitCount(EightBytes.opening(word) & ~inside) - closes;
+      inString = inside >> 63;
+    }
+    position = p;
+    if (inString != 0) {
+      restOfString();
+    }
+    return depth;
   }
 
   /**

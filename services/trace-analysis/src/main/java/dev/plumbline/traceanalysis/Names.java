@@ -1,8 +1,5 @@
 package dev.plumbline.traceanalysis;
 
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
-import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -16,9 +13,6 @@ import java.util.Map;
  * same id.
  */
 final class Names {
-
-  private static final VarHandle LONGS =
-      MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
 
   private byte[] arena = new byte[16 * 1024];
   private int arenaEnd;
@@ -133,11 +127,12 @@ final class Names {
     int i = offset;
     int last = offset + length;
     for (; i + 8 <= last; i += 8) {
-      h = (h ^ (long) LONGS.get(bytes, i)) * 0x9E3779B97F4A7C15L;
+      h = (h ^ EightBytes.at(bytes, i)) * 0x9E3779B97F4A7C15L;
       h ^= h >>> 32;
     }
-    for (; i < last; i++) {
-      h = (h ^ bytes[i]) * 0x9E3779B97F4A7C15L;
+    if (i < last) {
+      h = (h ^ EightBytes.first(bytes, i, last - i)) * 0x9E3779B97F4A7C15L;
+      h ^= h >>> 32;
     }
     return (int) (h ^ h >>> 29);
   }

@@ -114,11 +114,23 @@ final class TraceReader {
       if (eventsFound) {
         truncated = true;
         warnings.add("What follows the list of events is damaged and was not used.");
-      } else if (json.find("\"traceEvents\"")) {
-        warnings.add("The metadata before the events are damaged and were only used in part.");
-        json.expect(':');
-        eventList();
-        topLevel();
+      } else {
+        damagedMetadata();
+      }
+    }
+  }
+
+  /** Goes on behind the name of the list, wherever that stands. */
+  private void damagedMetadata() {
+    warnings.add("The metadata before the events are damaged and were only used in part.");
+    while (json.find("\"traceEvents\"")) {
+      if (json.peek() == ':') {
+        json.skipByte();
+        if (json.peek() == '[') {
+          eventList();
+          topLevel();
+          return;
+        }
       }
     }
   }

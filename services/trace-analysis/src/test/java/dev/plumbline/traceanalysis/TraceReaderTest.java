@@ -106,6 +106,27 @@ class TraceReaderTest {
     assertThat(before.events().count()).isEqualTo(2);
   }
 
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "{\"a\": \"b\"c\", ",
+        "{\"traceEvents\" ! \"b\"c\", ",
+        "{\"x\" \"traceEvents\", \"traceEvents\": 3, ",
+        "{nan, \"traceEvents\": {}, "
+      })
+  void damagedMetadataDoNotCostTheEvents(String before) {
+    Trace trace = TraceJson.read(before + two().text().substring(1));
+    assertThat(names(trace)).containsExactly("a", "b");
+    assertThat(trace.warnings()).hasSize(1);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {"{nan \"traceEvents\"", "{nan \"traceEvents\" 7}", "{nan \"traceEvents\": 7}"})
+  void damagedMetadataWithoutAListAreRefused(String text) {
+    assertThatThrownBy(() -> TraceJson.read(text)).isInstanceOf(UnreadableTrace.class);
+  }
+
   @Test
   void aBareListIsATrace() {
     String text = two().text();
