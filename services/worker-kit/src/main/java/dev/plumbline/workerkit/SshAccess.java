@@ -5,14 +5,13 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.InterruptedIOException;
 import java.time.Duration;
-import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
-import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.apache.sshd.client.channel.ChannelExec;
-import org.apache.sshd.client.channel.ClientChannelEvent;
 import org.apache.sshd.client.session.ClientSession;
 
 /** A host reached by SSH: commands by exec channels, files by SFTP, each wait with a deadline. */
@@ -92,10 +91,10 @@ final class SshAccess implements HostAccess {
         channel.setIn(new ByteArrayInputStream(stdin));
       }
       channel.open().verify(timeout);
-      long leftMillis = Math.max(1, (end - System.nanoTime()) / 1_000_000);
-      Set<ClientChannelEvent> events =
-          channel.waitFor(EnumSet.of(ClientChannelEvent.CLOSED), leftMillis);
-      if (events.contains(ClientChannelEvent.TIMEOUT)) {
+      // Not channel.waitFor: it swallows an interrupt and waits on.
+      CountDownLatch closed = new CountDownLatch(1);
+      channel.addCloseFutureListener(future -> closed.countDown());
+      if (!closed.await(Math.max(1, end - System.nanoTime()), TimeUnit.NANOSECONDS)) {
         throw timeOut(program, timeout, null);
       }
       OptionalInt exit = exit(channel);
@@ -104,6 +103,8 @@ final class SshAccess implements HostAccess {
         throw lost(program, null);
       }
       return new Exec(exit, CommandText.output(out.text(program)), err.text(program));
+    } catch (InterruptedException e) {
+      throw SshConnection.interrupted(program, e);
     } catch (IOException e) {
       if (e instanceof InterruptedIOException) {
         throw SshConnection.interrupted(program, e);

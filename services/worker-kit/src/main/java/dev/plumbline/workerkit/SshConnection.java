@@ -160,7 +160,7 @@ final class SshConnection implements AutoCloseable {
   }
 
   /** For a thread that was interrupted; it stays marked as such. */
-  static HostException interrupted(String what, IOException e) {
+  static HostException interrupted(String what, Exception e) {
     Thread.currentThread().interrupt();
     return new HostException(HostException.CANCELLED, what + " was interrupted", true, e);
   }

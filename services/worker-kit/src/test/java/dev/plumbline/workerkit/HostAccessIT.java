@@ -2,16 +2,20 @@ package dev.plumbline.workerkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
+import static org.awaitility.Awaitility.await;
 
 import java.io.ByteArrayInputStream;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.OptionalInt;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.io.TempDir;
@@ -157,5 +161,31 @@ class HostAccessIT {
                     () -> host.write(none + "/file", new ByteArrayInputStream(new byte[1]), 0600))))
         .allSatisfy(e -> assertThat(e.code()).isEqualTo("not-found"))
         .allSatisfy(e -> assertThat(e).hasMessageContaining(none));
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void anInterruptEndsTheWaitForACommandAndStaysSeen(Transport transport) throws Exception {
+    HostAccess host = access(transport);
+    Path begun = folder.resolve("begun");
+    CompletableFuture<String> code = new CompletableFuture<>();
+    CompletableFuture<Boolean> marked = new CompletableFuture<>();
+    Thread waiting =
+        Thread.ofVirtual()
+            .start(
+                () -> {
+                  List<String> argv =
+                      List.of("sh", "-c", "touch \"$1\"; sleep 50", "x", "" + begun);
+                  code.complete(
+                      catchThrowableOfType(HostException.class, () -> host.exec(argv, LONG))
+                          .code());
+                  marked.complete(Thread.currentThread().isInterrupted());
+                });
+    await().until(() -> Files.exists(begun));
+
+    waiting.interrupt();
+
+    assertThat(code.get(30, TimeUnit.SECONDS)).isEqualTo("cancelled");
+    assertThat(marked.get(30, TimeUnit.SECONDS)).isTrue();
   }
 }

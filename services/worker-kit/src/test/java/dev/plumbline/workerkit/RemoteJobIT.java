@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
@@ -295,7 +296,8 @@ class RemoteJobIT {
     CompletableFuture<HostException> end = new CompletableFuture<>();
     Thread follower = Thread.ofVirtual().start(() -> end.complete(failure(job)));
     follower.interrupt();
-    assertThat(end.get().code()).isEqualTo("cancelled");
+    // Whatever it is doing when the interrupt comes, none is lost.
+    assertThat(end.get(30, TimeUnit.SECONDS).code()).isEqualTo("cancelled");
     assertThat(alive(file("pid"))).isFalse();
   }
 
