@@ -3,12 +3,21 @@ package dev.plumbline.standalone;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import dev.plumbline.schemas.Json;
 import dev.plumbline.schemas.trace.TraceReport;
+import dev.plumbline.traceanalysis.Analysed;
 import dev.plumbline.traceanalysis.AnalysisOptions;
+import dev.plumbline.traceanalysis.Comparing;
+import dev.plumbline.traceanalysis.PerfettoTrace;
+import dev.plumbline.traceanalysis.ReadProgress;
 import dev.plumbline.traceanalysis.TraceAnalysis;
 import dev.plumbline.traceanalysis.TraceFiles;
 import dev.plumbline.traceanalysis.TraceHtml;
+import dev.plumbline.traceanalysis.TraceInput;
 import dev.plumbline.traceanalysis.TraceText;
 import dev.plumbline.traceanalysis.UnreadableTrace;
+import java.io.BufferedOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -58,25 +67,78 @@ final class AnalyzeCommand implements Callable<Integer> {
   @Option(names = "--all-kernels", description = "List all kernels, not the 20 largest of a rank.")
   private boolean allKernels;
 
+  @Option(
+      names = "--against",
+      paramLabel = "TRACE",
+      description =
+          "Compare with the traces of another run, the baseline: say it once for each of its files,"
+              + " directories or globs.")
+  private List<String> baseline = List.of();
+
+  @Option(
+      names = "--step",
+      paramLabel = "N",
+      description = "Step that --format html draws as a timeline, from 0 (default: a typical one).")
+  private Integer step;
+
+  @Option(
+      names = "--perfetto",
+      paramLabel = "OUT",
+      description = "Also write a small trace of components and idle causes, for ui.perfetto.dev.")
+  private Path perfetto;
+
   @Override
   public Integer call() throws JsonProcessingException {
-    TraceReport report = analyse();
-    System.out.print(
+    if (step != null && format != Format.html) {
+      throw UserError.badInput("--step chooses what --format html draws: add --format html.");
+    }
+    Analysed analysed = analyse();
+    TraceReport report = analysed.report();
+    String out =
         switch (format) {
           case text -> TraceText.render(report);
           case json ->
               Json.mapper().writerWithDefaultPrettyPrinter().writeValueAsString(report) + "\n";
-          case html -> TraceHtml.render(report);
-        });
+          case html -> html(analysed);
+        };
+    if (perfetto != null) {
+      writePerfetto(analysed);
+    }
+    System.out.print(out);
     System.out.flush();
     return "conclusive".equals(report.bottleneck().verdict()) ? Main.DONE : Main.INCONCLUSIVE;
   }
 
-  private TraceReport analyse() {
+  private String html(Analysed analysed) {
     try {
-      Pattern step = stepPattern == null ? null : Pattern.compile(stepPattern);
-      return TraceAnalysis.analyse(
-          TraceFiles.expand(traces), new AnalysisOptions(rules, step, allKernels));
+      return TraceHtml.render(analysed, step);
+    } catch (IllegalArgumentException e) {
+      throw UserError.badInput(e.getMessage());
+    }
+  }
+
+  private void writePerfetto(Analysed analysed) {
+    try (OutputStream out = new BufferedOutputStream(Files.newOutputStream(perfetto))) {
+      PerfettoTrace.write(analysed, out);
+    } catch (IOException e) {
+      throw UserError.badInput(
+          "Cannot write --perfetto " + perfetto + ": name a file in a folder that can be written.");
+    }
+  }
+
+  private Analysed analyse() {
+    try {
+      Pattern pattern = stepPattern == null ? null : Pattern.compile(stepPattern);
+      // A comparison by kernel needs them all.
+      boolean all = allKernels || !baseline.isEmpty();
+      AnalysisOptions options = new AnalysisOptions(rules, pattern, all);
+      List<TraceInput> inputs = TraceFiles.expand(traces);
+      if (baseline.isEmpty()) {
+        return read(inputs, options);
+      }
+      TraceReport before = read(TraceFiles.expand(baseline), options).report();
+      Analysed analysed = read(inputs, options);
+      return analysed.with(Comparing.against(analysed.report(), before, allKernels));
     } catch (PatternSyntaxException e) {
       throw UserError.badInput(
           "--step-pattern is not a regular expression: "
@@ -86,6 +148,13 @@ final class AnalyzeCommand implements Callable<Integer> {
               + ".");
     } catch (UnreadableTrace | IllegalArgumentException e) {
       throw UserError.badInput(e.getMessage());
+    }
+  }
+
+  private static Analysed read(List<TraceInput> inputs, AnalysisOptions options) {
+    ReadProgress progress = ReadProgress.of(inputs);
+    try (ReadingLine line = ReadingLine.start(progress)) {
+      return TraceAnalysis.analysed(progress.inputs(), options);
     }
   }
 }

@@ -72,6 +72,29 @@ public final class Comparing {
             kernels(report.ranks(), baseline.ranks())));
   }
 
+  /**
+   * The same for reports that list all kernels.
+   *
+   * @param allKernels leave them all in the report; else its ranks keep the usual number
+   */
+  public static TraceReport against(TraceReport report, TraceReport baseline, boolean allKernels) {
+    TraceReport compared = against(report, baseline);
+    return allKernels
+        ? compared
+        : new TraceReport(
+            compared.ranks().stream()
+                .map(
+                    rank ->
+                        rank.withKernels(
+                            rank.kernels().stream().limit(RankAnalysis.LARGEST).toList()))
+                .toList(),
+            compared.collectives(),
+            compared.stepSummary(),
+            compared.bottleneck(),
+            compared.whatIf(),
+            compared.comparison());
+  }
+
   private static KindChange kind(StepKind kind, List<StepTime> steps, List<StepTime> before) {
     if (steps.isEmpty() || before.isEmpty()) {
       return new KindChange(kind, steps.size(), before.size(), null, List.of());

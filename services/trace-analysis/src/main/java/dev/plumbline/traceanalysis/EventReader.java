@@ -2,7 +2,11 @@ package dev.plumbline.traceanalysis;
 
 import java.util.Arrays;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Predicate;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * Reads one event after another into columns. What the analysis does not use is passed over as soon
@@ -78,6 +82,9 @@ final class EventReader {
   private static final int UNTOLD = -1;
   private static final int UNUSED = -2;
 
+  private static final Pattern RANK_LABEL =
+      Pattern.compile("^\\[((?i:[A-Z]{1,6}[-_ ]?\\d+)[^\\]]*)\\] ");
+
   /** No kernel runs for an hour: such a duration is an overflow. */
   private static final long ABSURD_NS = 3_600_000_000_000L;
 
@@ -136,6 +143,21 @@ final class EventReader {
 
   long read() {
     return read;
+  }
+
+  /**
+   * The ranks whose events a merging tool put into one file, by the label that it wrote before each
+   * process, as SGLang's does: {@code [TP00-DP00] 83}. Empty in a file of one rank.
+   */
+  Set<String> rankLabels() {
+    Set<String> labels = new TreeSet<>();
+    for (int id = 0; id < ids.size(); id++) {
+      Matcher label = RANK_LABEL.matcher(ids.text(id));
+      if (label.find()) {
+        labels.add(label.group(1));
+      }
+    }
+    return labels;
   }
 
   /** Brings the columns into order of time; nothing is read afterwards. */

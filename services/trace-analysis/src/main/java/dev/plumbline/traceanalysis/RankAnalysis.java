@@ -19,9 +19,15 @@ import java.util.Map;
  * @param components ordinal of the component of each device event
  */
 @SuppressWarnings({"ArrayRecordComponent", "EnumOrdinal"}) // columns, private to the engine
-record RankAnalysis(TraceReport.Rank report, Trace trace, byte[] components, Steps steps) {
+record RankAnalysis(
+    TraceReport.Rank report, Trace trace, byte[] components, Steps steps, Launches launches) {
 
-  private static final int LARGEST = 20;
+  /** A stretch in which the device did nothing; times are those of the trace. */
+  record Gap(long fromNs, long toNs, IdleCauses.Cause cause) {}
+
+  /** Kernels that a report lists unless all are asked for. */
+  static final int LARGEST = 20;
+
   private static final Component[] COMPONENTS = Component.values();
 
   static RankAnalysis of(
@@ -60,7 +66,24 @@ record RankAnalysis(TraceReport.Rank report, Trace trace, byte[] components, Ste
             options.allKernels() ? kernels : kernels.stream().limit(LARGEST).toList(),
             new StepSlices(trace, launches, components, sweep, steps).times(),
             RankIntegrity.of(trace, rank, launches, steps, kernels, whole));
-    return new RankAnalysis(report, trace, components, steps);
+    return new RankAnalysis(report, trace, components, steps, launches);
+  }
+
+  /** The gaps in a stretch of the trace, in order. */
+  List<Gap> gaps(long fromNs, long toNs) {
+    IdleCauses causes = new IdleCauses(trace, launches);
+    List<Gap> gaps = new ArrayList<>();
+    new ExposedSweep(trace.events(), components)
+        .over(
+            fromNs,
+            toNs,
+            (from, to, before, after) ->
+                gaps.add(new Gap(from, to, causes.cause(from, before, after))));
+    return gaps;
+  }
+
+  Component component(int event) {
+    return COMPONENTS[components[event]];
   }
 
   private static byte[] components(Trace trace, ComponentRules rules) {

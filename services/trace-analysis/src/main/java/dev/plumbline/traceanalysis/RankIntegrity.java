@@ -91,7 +91,10 @@ final class RankIntegrity {
       warnings.add(
           trace.source().contains("async_llm")
               ? "This is the trace of a server's front end: it holds no device events."
-              : "No device events were recorded.");
+              : launches.kernelLaunches() == 0
+                  ? "No kernel was launched and none recorded: this is a server's front end or"
+                      + " another process without device work, and no rank of the run."
+                  : "No device events were recorded.");
     }
     if (incomplete) {
       warnings.add(

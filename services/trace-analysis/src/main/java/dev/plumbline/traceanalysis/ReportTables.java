@@ -22,6 +22,8 @@ import java.util.stream.Collectors;
 /** A report for people, as titled tables; text and HTML draw the same ones. */
 final class ReportTables {
 
+  static final String INTEGRITY = "Integrity";
+
   /**
    * @param columns headings; those after the first {@code words} ones are figures
    * @param words how many leading columns hold words
@@ -277,7 +279,7 @@ final class ReportTables {
         rows);
   }
 
-  private static Table integrity(List<Rank> ranks) {
+  static Table integrity(List<Rank> ranks) {
     List<List<String>> rows = new ArrayList<>();
     for (Rank rank : ranks) {
       Integrity i = rank.integrity();
@@ -302,7 +304,7 @@ final class ReportTables {
               i.graphLaunchesWithoutKernels() + "/" + i.graphLaunches()));
     }
     return new Table(
-        "Integrity",
+        INTEGRITY,
         4,
         List.of(
             "rank",
@@ -319,7 +321,7 @@ final class ReportTables {
         rows);
   }
 
-  private static String label(Rank rank) {
+  static String label(Rank rank) {
     return rank.rank() == null ? fileName(rank) : "rank " + rank.rank();
   }
 

@@ -46,6 +46,12 @@ public final class TraceAnalysis {
    * @throws IllegalArgumentException if there is no input or the user's rules are faulty
    */
   public static Dated dated(List<TraceInput> inputs, AnalysisOptions options) {
+    Analysed analysed = analysed(inputs, options);
+    return new Dated(analysed.report(), recordedAt(analysed.ranks()));
+  }
+
+  /** The same with the single events, which a timeline shows; they take memory while it is held. */
+  public static Analysed analysed(List<TraceInput> inputs, AnalysisOptions options) {
     if (inputs.isEmpty()) {
       throw new IllegalArgumentException("There is no trace to analyse: name at least one file.");
     }
@@ -67,7 +73,7 @@ public final class TraceAnalysis {
                 shares,
                 ranks.stream().anyMatch(rank -> rank.trace().metadata().withStack())),
             Gains.of(shares));
-    return new Dated(report, recordedAt(ranks));
+    return new Analysed(report, List.copyOf(ranks));
   }
 
   private static Instant recordedAt(List<RankAnalysis> ranks) {
@@ -128,17 +134,22 @@ public final class TraceAnalysis {
     return RankAnalysis.of(trace, RankName.of(trace, input), rules, options);
   }
 
-  /** Two files that claim the same rank are both kept, and say so. */
+  /**
+   * Two files that claim the same rank are both kept, and say so. One without device work claims
+   * none: a front end may name a rank that is another's.
+   */
   private static List<Rank> withDoubles(List<Rank> ranks) {
     Map<Integer, Long> claims =
         ranks.stream()
+            .filter(rank -> rank.deviceEvents() > 0)
             .map(Rank::rank)
             .filter(Objects::nonNull)
             .collect(Collectors.groupingBy(Function.identity(), Collectors.counting()));
     return ranks.stream()
         .map(
             rank ->
-                claims.getOrDefault(rank.rank() == null ? -1 : rank.rank(), 1L) > 1
+                rank.deviceEvents() > 0
+                        && claims.getOrDefault(rank.rank() == null ? -1 : rank.rank(), 1L) > 1
                     ? warned(rank)
                     : rank)
         .toList();

@@ -8,6 +8,7 @@ import java.nio.file.NoSuchFileException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Predicate;
 
@@ -92,6 +93,17 @@ final class TraceReader {
           source
               + (truncated ? " is cut short before its events" : " has no \"traceEvents\"")
               + ": give a trace written by torch.profiler (Kineto JSON, plain, gzip or zstd).");
+    }
+    Set<String> merged = events.rankLabels();
+    if (merged.size() > 1) {
+      throw new UnreadableTrace(
+          source
+              + " holds the traces of "
+              + merged.size()
+              + " ranks merged into one ("
+              + String.join(", ", merged.stream().limit(3).toList())
+              + (merged.size() > 3 ? ", ..." : "")
+              + "), whose events cannot be told apart safely: give the file of each rank instead.");
     }
     events.finish();
     return new Trace(

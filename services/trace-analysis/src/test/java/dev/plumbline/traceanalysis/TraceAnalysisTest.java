@@ -453,4 +453,39 @@ class TraceAnalysisTest {
         .isInstanceOf(UnreadableTrace.class)
         .hasMessageContaining("bad.json");
   }
+
+  @Test
+  void ranksMergedIntoOneFileAreRefusedNotSummed() {
+    TraceJson merged = new TraceJson();
+    for (int rank = 0; rank < 2; rank++) {
+      merged.raw(
+          """
+          {"ph": "X", "cat": "kernel", "name": "k", "pid": "[TP0%d] 0", "tid": "[TP0%d] 7",
+           "ts": 1, "dur": 2, "args": {"correlation": 1}}"""
+              .formatted(rank, rank));
+    }
+    assertThatThrownBy(() -> analyse(merged.input("merged.json")))
+        .isInstanceOf(UnreadableTrace.class)
+        .hasMessageContaining("merged.json holds the traces of 2 ranks")
+        .hasMessageContaining("TP00, TP01")
+        .hasMessageContaining("give the file of each rank");
+  }
+
+  @Test
+  void aFrontEndWithoutKernelsIsNoRankAndTakesNone() {
+    TraceJson frontEnd =
+        new TraceJson()
+            .raw("{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"a\", \"ts\": 1, \"dur\": 2}");
+    TraceReport report =
+        analyse(twoGraphSteps().input("x.rank3.json"), frontEnd.input("worker3_1.json"));
+    assertThat(report.ranks()).hasSize(2);
+    assertThat(report.bottleneck().reasons()).noneMatch(r -> r.contains("several"));
+    Rank other =
+        report.ranks().stream().filter(r -> r.deviceEvents() == 0).findFirst().orElseThrow();
+    assertThat(other.integrity().status()).isEqualTo("no-device-events");
+    assertThat(other.integrity().warnings())
+        .containsExactly(
+            "No kernel was launched and none recorded: this is a server's front end or another"
+                + " process without device work, and no rank of the run.");
+  }
 }
