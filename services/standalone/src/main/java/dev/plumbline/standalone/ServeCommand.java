@@ -48,8 +48,11 @@ final class ServeCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws Exception {
-    Platform.requireFree(port, "--port");
     Path folder = data == null ? Defaults.dataFolder() : data;
+    if (processes) {
+      ServiceProcesses.endLeftovers(folder);
+    }
+    Platform.requireFree(port, "--port");
     System.err.println("Starting Plumbline in " + folder + " ...");
     try (Platform platform =
         Platform.start(new PlatformOptions(folder, bootstrap, kafkaPort, hosts, scenario))) {

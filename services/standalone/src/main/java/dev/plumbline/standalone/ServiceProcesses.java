@@ -56,12 +56,8 @@ final class ServiceProcesses implements AutoCloseable {
    */
   static ServiceProcesses start(Platform platform, int port)
       throws IOException, InterruptedException {
-    ServiceProcesses all =
-        new ServiceProcesses(new Leftovers(platform.data().resolve("services.pids")));
-    int left = all.leftovers.end();
-    if (left > 0) {
-      System.err.println("Ended " + left + " services that an earlier run had left behind.");
-    }
+    endLeftovers(platform.data());
+    ServiceProcesses all = new ServiceProcesses(leftovers(platform.data()));
     // A signal ends this JVM without closing anything: the services would go on as orphans.
     Runtime.getRuntime().addShutdownHook(new Thread(() -> all.closeWith(platform)));
     try {
@@ -83,6 +79,23 @@ final class ServiceProcesses implements AutoCloseable {
       all.close();
       throw e;
     }
+  }
+
+  /**
+   * Ends services that an earlier run on this data folder was killed away from; before any of its
+   * ports is asked for.
+   *
+   * @throws UserError when that run lives
+   */
+  static void endLeftovers(Path data) throws IOException {
+    int left = leftovers(data).end();
+    if (left > 0) {
+      System.err.println("Ended " + left + " services that an earlier run had left behind.");
+    }
+  }
+
+  private static Leftovers leftovers(Path data) {
+    return new Leftovers(data.resolve("services.pids"));
   }
 
   private void remember() throws IOException {
@@ -115,6 +128,7 @@ final class ServiceProcesses implements AutoCloseable {
             "-Dkafka-streams.state.dir=" + platform.data().resolve("streams-" + name),
             "-Dkafka-streams.replication.factor=1",
             "-Dplumbline.data-dir=" + platform.data(),
+            "-Dplumbline.starter=" + ProcessHandle.current().pid(),
             "-Dplumbline.hosts-file=" + System.getProperty("plumbline.hosts-file"),
             "-jar",
             jar.toString());

@@ -87,6 +87,19 @@ final class Packaged implements AutoCloseable {
     }
   }
 
+  List<ProcessHandle> children() {
+    return process.children().toList();
+  }
+
+  /** The one child whose command line names that service. */
+  ProcessHandle child(String service) {
+    return process
+        .children()
+        .filter(child -> child.info().commandLine().orElse("").contains("/" + service + "/"))
+        .findFirst()
+        .orElseThrow();
+  }
+
   /** SIGKILL: nothing of it gets the chance to tidy up. */
   void kill() throws InterruptedException {
     process.destroyForcibly().waitFor();
