@@ -3,10 +3,9 @@ package dev.plumbline.gpulifecycle;
 import dev.plumbline.schemas.CloudEvent;
 import dev.plumbline.schemas.Json;
 import dev.plumbline.schemas.command.Command;
-import dev.plumbline.schemas.event.StepEvent;
 import dev.plumbline.schemas.host.HostLease;
-import dev.plumbline.workerkit.HostAccess;
 import dev.plumbline.workerkit.HostException;
+import dev.plumbline.workerkit.HostWork;
 import dev.plumbline.workerkit.Hosts;
 import dev.plumbline.workerkit.StepFailure;
 import dev.plumbline.workerkit.StepRunner;
@@ -89,11 +88,13 @@ public class GpuLifecycleCommands {
     return switch (command) {
       case Command.InspectHost c -> runner.accept(c, context -> inspecting.run(c));
       case Command.AcquireLease c ->
-          runner.accept(c, context -> onHost(c, host -> leasing.run(host, c)));
+          runner.accept(c, context -> HostWork.run(hosts, c.job(), host -> leasing.run(host, c)));
       case Command.FreeGpus c ->
-          runner.accept(c, context -> onHost(c, host -> freeing.run(host, c, context)));
+          runner.accept(
+              c, context -> HostWork.run(hosts, c.job(), host -> freeing.run(host, c, context)));
       case Command.RestoreServer c ->
-          runner.accept(c, context -> onHost(c, host -> restoring.run(host, c, context)));
+          runner.accept(
+              c, context -> HostWork.run(hosts, c.job(), host -> restoring.run(host, c, context)));
       case Command.CancelStep c -> runner.accept(c, null);
       case Command.CheckScripts c -> runner.refuse(c);
       case Command.DeployScripts c -> runner.refuse(c);
@@ -102,20 +103,6 @@ public class GpuLifecycleCommands {
       case Command.CaptureTrace c -> runner.refuse(c);
       case Command.AnalyseTraces c -> runner.refuse(c);
     };
-  }
-
-  @FunctionalInterface
-  private interface HostWork {
-    StepEvent on(HostAccess host) throws StepFailure, InterruptedException;
-  }
-
-  private StepEvent onHost(Command command, HostWork work)
-      throws StepFailure, InterruptedException {
-    try (HostAccess host = hosts.connect(command.job().host())) {
-      return work.on(host);
-    } catch (HostException e) {
-      throw StepFailure.of(e);
-    }
   }
 
   private void publish(HostLease lease) throws StepFailure, InterruptedException {

@@ -1,11 +1,8 @@
 package dev.plumbline.microbench;
 
 import dev.plumbline.schemas.command.Command;
-import dev.plumbline.schemas.event.StepEvent;
-import dev.plumbline.workerkit.HostAccess;
-import dev.plumbline.workerkit.HostException;
+import dev.plumbline.workerkit.HostWork;
 import dev.plumbline.workerkit.Hosts;
-import dev.plumbline.workerkit.StepFailure;
 import dev.plumbline.workerkit.StepRunner;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.inject.Inject;
@@ -34,9 +31,11 @@ public class MicroBenchCommands {
   CompletionStage<Void> on(Command command) {
     return switch (command) {
       case Command.RunMicroBench c ->
-          runner.accept(c, context -> onHost(c, host -> microBench.run(host, c, context)));
+          runner.accept(
+              c, context -> HostWork.run(hosts, c.job(), host -> microBench.run(host, c, context)));
       case Command.CaptureTrace c ->
-          runner.accept(c, context -> onHost(c, host -> capture.run(host, c, context)));
+          runner.accept(
+              c, context -> HostWork.run(hosts, c.job(), host -> capture.run(host, c, context)));
       case Command.CancelStep c -> runner.accept(c, null);
       case Command.InspectHost c -> runner.refuse(c);
       case Command.AcquireLease c -> runner.refuse(c);
@@ -47,19 +46,5 @@ public class MicroBenchCommands {
       case Command.RunMacroLoad c -> runner.refuse(c);
       case Command.AnalyseTraces c -> runner.refuse(c);
     };
-  }
-
-  @FunctionalInterface
-  private interface HostWork {
-    StepEvent on(HostAccess host) throws StepFailure, InterruptedException;
-  }
-
-  private StepEvent onHost(Command command, HostWork work)
-      throws StepFailure, InterruptedException {
-    try (HostAccess host = hosts.connect(command.job().host())) {
-      return work.on(host);
-    } catch (HostException e) {
-      throw StepFailure.of(e);
-    }
   }
 }
